@@ -67,14 +67,8 @@ class Person:
     async def _look(self, words: dict[str, str], began: float) -> float:
         """Seconds until the first picture could be painted. Fetches all layers before it returns."""
         trace = await self._trace(words)
-        if trace["first"]:
-            first_trace = await self._trace({**words, "model": trace["model"], "first": "yes"})
-            await self._layers(first_trace, heads="0")
-            seconds = time.perf_counter() - began
-            await self._layers(trace, heads="0", finer="yes")
-        else:
-            await self._layers(trace, heads="0")
-            seconds = time.perf_counter() - began
+        await self._layers(trace, heads="0")
+        seconds = time.perf_counter() - began
         header, _ = unpack(await self._layers(trace))
         for layer in range(header["layers"]):
             if layer not in header["held"]:

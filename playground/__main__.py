@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from playground.figures import batch  # a slow import, done here so that main handles Ctrl-C during it
-    from playground.figures.command_line import PROGRAM
+    from playground.figures.command_line import PROGRAM, WEIGHTS_HELP
 
     raw_format = argparse.RawDescriptionHelpFormatter
     examples = EXAMPLES.replace("PROGRAM", PROGRAM)
@@ -102,113 +102,61 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--port", type=int, metavar="N", help="where it listens (default: the first free one from 8501)")
     app.add_argument("--host", default="localhost", help="0.0.0.0 lets other machines in (default: localhost)")
     app.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a name by which browsers call it, beside this machine's own; may be given more than once "
-        "(PLAYGROUND_HOSTS)",
-    )
+        "--allow-host", metavar="NAME", action="append", default=[],
+        help="a name by which browsers call it; may be given more than once (PLAYGROUND_HOSTS)",
+    )  # fmt: skip
     app.add_argument("--no-browser", action="store_true", help="only start the server")
     app.add_argument("--models", metavar="DIR", help="offer the model files in this folder too (PLAYGROUND_MODELS_DIR)")
     parser.set_defaults(run=_app)
     commands = parser.add_subparsers(metavar="COMMAND")
 
+    def command(name: str, run: Callable[[argparse.Namespace], int | None], help: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help)
+        added.set_defaults(run=run, parser=added)
+        return added
+
     batch.add_command(commands, epilog=examples, formatter_class=raw_format)
 
-    faithfulness = commands.add_parser(
-        "faithfulness", help="a table of how far each method's maps can be trusted, over a folder of pictures"
-    )
-    faithfulness.add_argument(
-        "images", metavar="FOLDER", nargs="+", help="pictures; FOLDER_masks has masks of the same names"
-    )
-    faithfulness.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
-    faithfulness.add_argument(
-        "--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method"
-    )
-    faithfulness.set_defaults(run=_faithfulness)
-    numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
-    numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")
-    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store")
-    _add_model(numbers)
-    numbers.add_argument(
-        "--what",
-        default="entropy distance",
-        metavar="WHAT",
-        help="weights:8, features, entropy, distance, labels, with spaces between (default: entropy distance)",
-    )
-    numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
-    numbers.add_argument(
-        "--batch", type=int, metavar="N", help="pictures at a time (default: 8; on a GPU as many as fit)"
-    )
-    numbers.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
-    numbers.set_defaults(run=_numbers)
+    added = command("faithfulness", _faithfulness, "a table of how far each method's maps can be trusted")
+    added.add_argument("images", metavar="FOLDER", nargs="+", help="pictures; FOLDER_masks has masks of the same names")
+    added.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
+    added.add_argument("--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method")
 
-    site = commands.add_parser(
-        "site", help="write the playground as a folder of plain files, for a host without Python"
-    )
-    site.add_argument("out", metavar="OUT", type=Path, help="an empty folder, or one that this has written")
-    site.add_argument(
-        "--base",
-        default="/",
-        metavar="PATH",
-        help="where it will lie: /playground/, or https://example.org/ so that links have previews (default: /)",
-    )
-    site.add_argument(
-        "--models",
-        metavar="NAMES",
-        help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: those that are here)',
-    )
-    site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
-    site.set_defaults(run=_site)
+    added = command("numbers", _numbers, "the numbers of many pictures, into a .zarr; a stopped run goes on")
+    added.add_argument("images", metavar="FOLDER", help="a folder of pictures")
+    added.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store")
+    model_help = "a name, a file, a folder or a repository on the hub (default: bundled)"
+    added.add_argument("--model", metavar="NAME", default="bundled", help=model_help)
+    added.add_argument("--weights", metavar="FILE", help=WEIGHTS_HELP)
+    what_help = "weights:8, features, entropy, distance, labels, with spaces between (default: entropy distance)"
+    added.add_argument("--what", default="entropy distance", metavar="WHAT", help=what_help)
+    added.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
+    added.add_argument("--batch", type=int, metavar="N", help="pictures at a time (default: 8; on a GPU what fits)")
+    added.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
 
-    models = commands.add_parser(
-        "models", help="list the models that load, with size, licence and what they are good for"
-    )
-    models.add_argument(
-        "pattern", nargs="?", metavar="PATTERN", help="such as dino or '*dinov2*' (default: a short list)"
-    )
-    models.set_defaults(run=_models)
+    added = command("site", _site, "write the playground as a folder of plain files, for a host without Python")
+    added.add_argument("out", metavar="OUT", type=Path, help="an empty folder, or one that this has written")
+    base_help = "where it will lie: /playground/, or https://example.org/ so that links have previews (default: /)"
+    added.add_argument("--base", default="/", metavar="PATH", help=base_help)
+    weights_help = 'whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: what is here)'
+    added.add_argument("--models", metavar="NAMES", help=weights_help)
 
-    download = commands.add_parser(
-        "download", help="fetch weights or photographs now, so that they work without a network later"
-    )
-    download.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
-    download.set_defaults(run=_download)
+    added = command("models", _models, "list the models that load, with size, licence and what they are good for")
+    added.add_argument("pattern", nargs="?", metavar="PATTERN", help="dino or '*dinov2*' (default: a short list)")
 
-    prepare = commands.add_parser(
-        "prepare", help="trace the samples now, so that each is shown at once when it is chosen"
-    )
-    prepare.set_defaults(run=_prepare)
+    added = command("download", _download, "fetch weights or photographs now, for a place without a network")
+    added.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
 
-    doctor = commands.add_parser(
-        "doctor",
-        help="look whether every file is whole and every version was tested; exit status 1 if something is wrong",
-    )
-    doctor.add_argument(
-        "--repair", action="store_true", help="remove what is damaged, fetch it and prepare the samples again"
-    )
-    doctor.set_defaults(run=_doctor)
+    command("prepare", _prepare, "trace the samples now, so that each is shown at once when it is chosen")
+    command("doctor", _doctor, "look whether every file is whole and every version was tested; exit status 1 if not")
 
-    complete = commands.add_parser("completion", help="print what a shell needs to complete commands and flags")
-    complete.add_argument("shell", choices=("bash", "zsh", "fish"))
-    complete.set_defaults(run=lambda options: _completion(options.shell, parser))
-
-    for command in commands.choices.values():
-        command.set_defaults(parser=command)
+    added = command(
+        "completion",
+        lambda options: _completion(options.shell, parser),
+        "print what a shell needs to complete commands and flags",
+    )
+    added.add_argument("shell", choices=("bash", "zsh", "fish"))
     return parser
-
-
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    from playground.figures.command_line import WEIGHTS_HELP
-
-    parser.add_argument(
-        "--model",
-        metavar="NAME",
-        default="bundled",
-        help="a name, a file, a folder or a repository on the hub (default: bundled)",
-    )
-    parser.add_argument("--weights", metavar="FILE", help=WEIGHTS_HELP)
 
 
 # The code of each command is imported only when the command runs, so that --help does not wait for torch.
@@ -282,7 +230,7 @@ def _site(options: argparse.Namespace) -> None:
             print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
-    out = site.write(options.out.expanduser(), options.base, names, options.photographs)
+    out = site.write(options.out.expanduser(), options.base, names)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
 
@@ -295,21 +243,15 @@ def _prepare(options: argparse.Namespace) -> None:
     print(f"prepared: {', '.join(prepared_names)}" if prepared_names else "every sample was prepared already")
 
 
-def _doctor(options: argparse.Namespace) -> int:
-    from playground.models.hub import bar
+def _doctor(_: argparse.Namespace) -> int:
     from playground.serving import doctor
 
     findings = doctor.examine()
-    if options.repair:
-        for line in doctor.repair(findings, bar()):
-            print(line)
-        findings = doctor.examine()
     for finding in findings:
         print(f"{finding.state:6} {finding.says}")
     wrong_count = sum(finding.state == doctor.WRONG for finding in findings)
     if wrong_count:
-        advice = "" if options.repair else "; doctor --repair mends what it can"
-        print(f"{wrong_count} of {len(findings)} wrong{advice}.")
+        print(f"{wrong_count} of {len(findings)} wrong.")
     return 1 if wrong_count else 0
 
 

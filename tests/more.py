@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,14 +20,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
-RELEASE_COUNT = 3  # number of Streamlit's minor releases to test, the newest ones
 RESOLUTION_OF_AGE = {"oldest": "lowest-direct", "newest": "highest"}  # age of the packages -> uv's --resolution
 CORE_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
-PAGE_TESTS = ["tests/ui/test_workbench.py", "tests/ui/test_served.py"]  # the tests that depend on Streamlit
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
 FIREFOX_TESTS = [f"tests/browser/test_{name}.py" for name in ("microscope", "scenes", "colours")]
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
-    "blind": [],
     "bundled": ["--scenes", "5"],
     "calls": ["--few"],
     "class": ["--phones", "20", "--rounds", "1"],
@@ -78,46 +73,6 @@ def run(name: str, command: list[str], **environment: str) -> Outcome:
 
 def slow_tests() -> Iterator[Outcome]:
     yield run("slow tests", [sys.executable, "tests/gate.py", *IN_PARALLEL, "-m", "slow"])
-
-
-# Streamlit's releases -------------------------------------------------------------------------------------------------
-
-
-def streamlit() -> Iterator[Outcome]:
-    command = [sys.executable, "-m", "pip", "index", "versions", "streamlit"]
-    pip_index = subprocess.run(command, capture_output=True, text=True, check=False)
-    releases = minor_releases(pip_index.stdout)
-    if not releases:
-        reason = (pip_index.stderr.strip().splitlines() or ["pip names no release"])[-1]
-        yield Outcome("pages with Streamlit's last releases", "SKIPPED", reason)
-    for release in releases:
-        name = f"pages with Streamlit {release}"
-        python = BUILD / f"streamlit-{release}" / "bin" / "python"
-        outcome = run(f"{name}: its environment", [sys.executable, __file__, "--environment", release])
-        yield run(name, [str(python), "tests/gate.py", *PAGE_TESTS]) if outcome.verdict == "passed" else outcome
-
-
-def minor_releases(pip_output: str) -> list[str]:
-    """The newest patch release of each of the last minor releases, from pip's "Available versions: 1.67.0, …"."""
-    newest_patches: dict[str, str] = {}
-    for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", pip_output.partition("Available versions:")[2]):
-        newest_patches.setdefault(version.rpartition(".")[0], version)
-    return list(newest_patches.values())[:RELEASE_COUNT]
-
-
-def make_environment(release: str) -> int:
-    """Makes an environment with this Streamlit that takes all other packages from the tests' own environment. Returns
-    pip's status."""
-    folder = BUILD / f"streamlit-{release}"
-    python = folder / "bin" / "python"
-    if subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=False).returncode:
-        return 1
-    packages_folder = subprocess.check_output(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
-    ).strip()
-    # A .pth file appends to sys.path, so the new environment's packages come first, and pip leaves the others alone.
-    Path(packages_folder, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
 
 
 # The range of dependencies --------------------------------------------------------------------------------------------
@@ -201,7 +156,6 @@ def benchmarks() -> Iterator[Outcome]:
 PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
     "slow": slow_tests,
     "dependencies": dependencies,
-    "streamlit": streamlit,
     "firefox": firefox,
     "benchmarks": benchmarks,
 }
@@ -210,12 +164,9 @@ PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", help=f"some of {', '.join(PARTS)}; by default all")
-    parser.add_argument("--environment", metavar="RELEASE", help="only makes the environment with this Streamlit")
     options = parser.parse_args()
     if unknown_parts := set(options.what) - set(PARTS):
         parser.error(f"there is no {', '.join(unknown_parts)}: {', '.join(PARTS)}")
-    if options.environment:
-        return make_environment(options.environment)
     outcomes = [outcome for part in options.what or PARTS for outcome in PARTS[part]()]
     print("\n", *outcomes, sep="\n")
     return int(any(outcome.verdict == "FELL" for outcome in outcomes))

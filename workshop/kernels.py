@@ -21,7 +21,7 @@ ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / 
 SOURCE = ENGINE / "kernels.c"
 MODULE = ENGINE / "kernels.wasm"
 DIGESTS = ENGINE / "kernels.json"
-STACK_BYTES = 32_768  # bytes of a thread's stack, as in faster/threads.js; a matrix product needs 12,500
+STACK_BYTES = 32_768  # bytes of a thread's stack, as in engine/threads.js; a matrix product needs 12,500
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",

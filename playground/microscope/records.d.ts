@@ -47,7 +47,6 @@ interface View {
   colours: "shared" | "own"; // the thumbnails of heads: one exposure for all, or each its own
   ceiling: "auto" | number; // the weight that is drawn brightest; "auto": by each row's exposure
   grid: boolean; // whether the patch grid is drawn
-  draw: "heat" | "light"; // how weights are drawn on the picture
   beside: "convolution" | "wall" | "compare" | "filter"; // the content of the second picture
   curtain: number; // the curtain's place, 0 to 1; left of it is the row at the other scale
 }

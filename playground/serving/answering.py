@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import wraps
+from hashlib import sha256
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -41,6 +42,10 @@ class Refused(PlaygroundError):
         super().__init__(sentence)
         self.status = status
         self.fields = fields
+
+    @property
+    def response(self) -> Response:
+        return sentence_response(str(self), self.status, **self.fields)
 
 
 def begin(asker: queue.Asker, work: Callable[[], Response]) -> Future[Response]:
@@ -101,7 +106,7 @@ def _response_of(asker: queue.Asker, work: Callable[[], Response]) -> Response:
     except queue.Left:
         return Response(status_code=BROWSER_LEFT)
     except Refused as refused:
-        return sentence_response(str(refused), refused.status, **refused.fields)
+        return refused.response
     except PlaygroundError as error:
         return sentence_response(str(error), 503 if isinstance(error, Busy) else 400)
     except Exception:
@@ -114,6 +119,16 @@ def _response_of(asker: queue.Asker, work: Callable[[], Response]) -> Response:
 
 def sentence_response(sentence: str, status: int, **fields: object) -> Response:
     return JSONResponse({"says": sentence, **fields}, status, headers={"Cache-Control": "no-store"})
+
+
+def unless_known(request: Request, response: Response) -> Response:
+    """The response, or a short one if the browser has kept it."""
+    tag = f'"{sha256(response.body).hexdigest()[:16]}"'
+    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    response.headers.update(headers)
+    return response
 
 
 def visitor(request: Request) -> ledger.Visitor:

@@ -7,12 +7,10 @@ import ctypes
 import gc
 import platform
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakSet
 
 from playground.serving import queue
 
@@ -31,7 +29,6 @@ class Cache:
         self.on_drop = on_drop
         self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
         self._key_locks: dict[Hashable, threading.Lock] = {}
-        self.used_at = time.monotonic()
         self.hits = self.misses = 0  # for /metrics
         self._lock = threading.Lock()
 
@@ -52,7 +49,6 @@ class Cache:
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of this key. A missing value is made, and only once even if several threads ask at the same
         time."""
-        self.used_at = time.monotonic()
         while True:
             with self._lock:
                 if key in self._entries:
@@ -108,32 +104,6 @@ def _holding_lock(lock: threading.Lock) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-class Caches:
-    """Weak references to the caches of all people, which share one limit in bytes."""
-
-    def __init__(self) -> None:
-        self._caches: WeakSet[Cache] = WeakSet()
-        self._lock = threading.Lock()
-
-    def add(self, cache: Cache) -> Cache:
-        with self._lock:
-            self._caches.add(cache)
-        return cache
-
-    def __iter__(self) -> Iterator[Cache]:
-        with self._lock:  # a WeakSet that changes during iteration raises
-            return iter(list(self._caches))
-
-    def trim(self, most_bytes: int) -> None:
-        """Evicts entries, from the least recently used cache first, until all caches together fit `most_bytes`."""
-        caches = sorted(self, key=lambda cache: cache.used_at)
-        excess = sum(cache.bytes for cache in caches) - most_bytes
-        for cache in caches[:-1]:  # the most recently used cache keeps its entries
-            while excess > 0 and (size_before := cache.bytes):
-                cache.drop_oldest()
-                excess -= size_before - cache.bytes
 
 
 # Settings of glibc's allocator and of Python's garbage collector

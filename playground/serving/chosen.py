@@ -14,7 +14,7 @@ from hashlib import sha256
 from playground.figures.drawing import view
 from playground.models.names import plain_name
 from playground.samples import PHOTOGRAPHS, SAMPLES, Look, find, named
-from playground.serving import models, own_models, pictures, traces
+from playground.serving import models, pictures, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -38,9 +38,9 @@ def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, 
     return view.with_allowed_values(address, PAGE_PATTERNS), view.allowed_words(address)
 
 
-def readable_settings(words: dict[str, str]) -> dict[str, str]:
-    """The settings whose values match PAGE_PATTERNS, so that `read_address` reads them back."""
-    return view.with_allowed_values(words, PAGE_PATTERNS)
+def picture_word(picture: Picture) -> dict[str, str]:
+    """The word of an address that names the picture."""
+    return {"sample": picture.name} if picture.is_sample else {"mine": picture.id}
 
 
 LONGEST_CUT = 1000  # characters of the cuts' text; figures/drawing/view.py has the same limit
@@ -79,27 +79,20 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
     default_detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
     detail, scale = _detail(words.get("detail"), model, default_detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
-    return Setup(model, detail, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
+    return Setup(model, detail, scale, cut, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
-        if not models.is_here(model) and (own_name := own_models.own_name(model)):
-            card = {"model": own_name, "title": plain_name(own_name), "here": True}
-            raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=card)
-        if not models.is_here(model) and not models.may_fetch(model):
-            raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
-    except Refused:
-        raise
     except models.PlaygroundError as error:
         raise Refused(str(error), 404) from None
-    if not models.is_here(model):
-        card = {
-            "model": model, "title": plain_name(model), "megabytes": models.megabytes(model),
-            "may_fetch": models.may_fetch(model),
-        }  # fmt: skip
-        raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
+    if models.is_here(model):
+        return
+    if not models.may_fetch(model):
+        raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
+    card = {"model": model, "title": plain_name(model), "megabytes": models.megabytes(model), "may_fetch": True}
+    raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
 
 
 def _detail(text: str | None, model: str, usual_detail: int) -> int:
@@ -183,12 +176,9 @@ def digest(picture: Picture, setup: Setup) -> str:
     processor."""
     size = traces.size(picture, setup)
     others = (sample_digest(setup.other_sample),) if setup.other_sample else ()
-    inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__, *others)
+    picture_digest = sample_digest(picture.name) if picture.is_sample else picture.id
+    inputs = (picture_digest, model_digest(setup.model), size, setup.scale, setup.cut, __version__, *others)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
-
-
-def _picture_digest(picture: Picture) -> str:
-    return sample_digest(picture.name) if picture.is_sample else picture.id
 
 
 def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:

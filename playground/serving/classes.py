@@ -8,6 +8,8 @@ resolves.
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import math
 import re
 import secrets
@@ -94,10 +96,6 @@ class Question:
     after_words: object = None  # the words on the phones below the truth
     grades: Mapping[str, object] | None = None  # for a place: the rank of each square's place, and their shares
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
-
-    def asked(self, field: str) -> Any:
-        """A field of how the guess is made, as the lecturer's page sent it."""
-        return self.for_phones["guess"].get(field)
 
     def counts(self) -> list[dict[str, int]]:
         """For each round: guess -> number of people who made it, on phones and by raised hands together."""
@@ -415,3 +413,33 @@ def _new_code(seat: str) -> str:
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
     seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
     return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
+
+
+# The guesses of a class, counted, as a table (CSV). A round that is still open is left out.
+
+
+def counts_table(group: Class, language: str) -> str:
+    file = io.StringIO()
+    table = csv.writer(file)
+    table.writerow(("scene", "question", "picture", "round", "guess", "people", "answer"))
+    for question in sorted([*group.earlier_questions, *group.questions.values()], key=lambda asked: asked.number):
+        answer = "" if question.truth is None else _words(question, str(question.truth), language)
+        counts = question.counts()
+        for round_number, people_of_guess in enumerate(counts[:-1] if question.phase == ASKS else counts, 1):
+            for guess, people in sorted(people_of_guess.items(), key=lambda pair: (len(pair[0]), pair[0])):
+                asks = _in_language(question.for_phones.get("asks"), language)
+                words = _words(question, guess, language)
+                table.writerow((question.scene, asks, question.about, round_number, words, people, answer))
+    return file.getvalue()
+
+
+def _words(question: Question, guess: str, language: str) -> str:
+    """A guess as people read it; a place is (row, column), counted from 0."""
+    if question.kind == "Place":
+        return str(divmod(int(guess), question.for_phones["guess"]["columns"]))
+    options = question.for_phones["guess"].get("options")
+    return _in_language(dict(options)[guess], language) if isinstance(options, list) else guess
+
+
+def _in_language(texts: object, language: str) -> str:
+    return str(texts.get(language) or texts.get("en") or "") if isinstance(texts, dict) else str(texts or "")

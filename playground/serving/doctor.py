@@ -10,8 +10,7 @@ import operator
 import os
 import platform
 import re
-from base64 import urlsafe_b64decode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from io import BytesIO
@@ -20,7 +19,7 @@ from pathlib import Path
 from playground.assets import HOME, PACKS, PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.models.whole import digest_of, what_is_wrong
+from playground.models.whole import what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
@@ -31,7 +30,6 @@ FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a 
 REQUIREMENTS = "requirements.txt"  # a file in the root of a checkout and of the image, but not of an installed package
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
-STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the hub's cache names a large file by its digest
 COMPARISONS = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 
@@ -40,22 +38,12 @@ COMPARISONS = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 class Finding:
     state: str
     says: str
-    file: Path | None = None  # the damaged file, if it is in the cache
 
 
 def examine() -> list[Finding]:
     findings: list[Finding] = []
-    for check in (
-        _versions,
-        _settings,
-        _shipped_files,
-        _cache_folder,
-        _temporary_folder,
-        _borrowed_files,
-        _hub_weights,
-        _prepared_packs,
-        _upload_decoding,
-    ):
+    for check in (_versions, _settings, _shipped_files, _cache_folder, _temporary_folder, _borrowed_files, _hub_weights,
+                  _prepared_packs, _upload_decoding):  # fmt: skip
         try:
             findings += check()
         except (PlaygroundError, OSError) as error:
@@ -108,49 +96,24 @@ def _settings() -> Iterator[Finding]:
     yield Finding(FINE, "the settings can be read")
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
-    if os.environ.get(STREAMLITS_HOSTS, "*") != "*":
-        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS "
-                      "lets in: give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
 
 
 def _shipped_files() -> Iterator[Finding]:
-    """Checks the playground's own files: compares them with pip's digests or, in a checkout, reads each file."""
-    damages = _damages_of_checkout() if (HOME / REQUIREMENTS).is_file() else _damages_of_package()
-    yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in damages)
-    if not damages:
-        yield Finding(FINE, f"the playground's own files ({__version__})")
-
-
-def _damages_of_package() -> list[str]:
-    damages = []
-    for file in metadata.files(DISTRIBUTION) or []:
-        if file.hash is None or file.hash.mode != "sha256":
-            continue
-        try:
-            is_unchanged = digest_of(Path(file.locate())) == urlsafe_b64decode(f"{file.hash.value}==").hex()
-        except OSError:
-            is_unchanged = False
-        if not is_unchanged:
-            damages.append(f"{file} is not as it was installed")
-    return damages
-
-
-def _damages_of_checkout() -> list[str]:
+    """Reads the playground's own files."""
     from playground.pictures.images import open_image
 
     readers: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
     readers |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
-    damages = [
-        f"{path} is damaged ({trouble})"
-        for path in SHIPPED_MODELS.values()
-        if path.exists() and (trouble := what_is_wrong(path))
-    ]
+    troubles: dict[Path, object] = {path: what_is_wrong(path) for path in SHIPPED_MODELS.values() if path.exists()}
     for path, reader in readers.items():
         try:
             reader(path)
         except (PlaygroundError, OSError, ValueError, KeyError) as error:
-            damages.append(f"{path} is damaged ({error})")
-    return damages
+            troubles[path] = error
+    damages = [f"{path} is damaged ({trouble})" for path, trouble in troubles.items() if trouble]
+    yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in damages)
+    if not damages:
+        yield Finding(FINE, f"the playground's own files ({__version__})")
 
 
 # The cache ------------------------------------------------------------------------------------------------------------
@@ -184,13 +147,10 @@ def _borrowed_files() -> Iterator[Finding]:
             missing_files += [] if copies else [item.file]
         if complete_count:
             yield Finding(FINE, f"{group}: {complete_count} of {len(files)} files are whole")
-        if missing_files and not (group == "dinov2-small" and _hub_has_dinov2()):
+        has_dinov2 = group == "dinov2-small" and borrowed.hub_weights(f"timm/{borrowed.DINOV2_ON_THE_HUB}") is not None
+        if missing_files and not has_dinov2:
             yield Finding(LACKING, f"not on this machine: {', '.join(missing_files)}. The app goes on without; "
                           f"`{PROGRAM} download {group}` fetches what is missing")  # fmt: skip
-
-
-def _hub_has_dinov2() -> bool:
-    return borrowed.hub_weights("timm/vit_small_patch14_dinov2.lvd142m") is not None
 
 
 def _hub_weights() -> Iterator[Finding]:
@@ -219,8 +179,9 @@ def _prepared_packs() -> Iterator[Finding]:
 
 def _damage_finding(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
     if has_sound_copy:
-        return Finding(LACKING, f"{path} is damaged ({trouble}); another copy is used", path)
-    return Finding(WRONG, f"{path} is damaged ({trouble})", path)
+        return Finding(LACKING, f"{path} is damaged ({trouble}); another copy is used")
+    again = "prepare" if path.suffix == ".pack" else "download"
+    return Finding(WRONG, f"{path} is damaged ({trouble}): delete it, then `{PROGRAM} {again}` makes it anew")
 
 
 def _upload_decoding() -> Iterator[Finding]:
@@ -233,40 +194,3 @@ def _upload_decoding() -> Iterator[Finding]:
         yield Finding(FINE, "pictures that people bring are decoded")
     except PlaygroundError as error:
         yield Finding(WRONG, f"no picture that people bring can be opened: {error}")
-
-
-# Mending --------------------------------------------------------------------------------------------------------------
-
-
-def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[str]:
-    """Removes damaged files, fetches or prepares them again, and yields a sentence about each attempt."""
-    from playground.models import catalogue
-
-    group_of_file = {item.file: group for group, files in borrowed.GROUPS.items() for item in files}
-    groups = []
-    for path in (finding.file for finding in findings if finding.file):
-        try:
-            if HUB_DIGEST.fullmatch(path.resolve().name):  # `path` is a link to the file in the hub's cache
-                path.resolve().unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
-            yield f"removed {path}"
-        except OSError as error:
-            yield f"{path} can't be removed: {error.strerror or error}"
-        if path.suffix != ".pack":
-            groups.append(group_of_file.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
-    groups += [group for group, files in borrowed.GROUPS.items() if 0 < _count_here(files) < len(files)]
-    for name in dict.fromkeys(groups):
-        try:
-            catalogue.fetch(name, report)
-            yield f"on this machine: {name}"
-        except PlaygroundError as error:
-            yield str(error)
-    try:
-        if prepared_names := prepared.prepare(report):
-            yield f"prepared {', '.join(prepared_names)}"
-    except PlaygroundError as error:
-        yield str(error)
-
-
-def _count_here(files: Iterable[borrowed.BorrowedFile]) -> int:
-    return sum(borrowed.find(item.file) is not None for item in files)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import time
-from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -83,22 +82,13 @@ def check(vit: VisionTransformer, grid: tuple[int, int], passes: float = 1.0) ->
     expected_seconds = passes * seconds(vit, rows * columns)
     if expected_seconds > MOST_SECONDS:
         passes_words = "" if passes == 1 else f", {passes:.2g} times,"
-        most_patches = _most_patches(vit, passes, rows * columns)
-        fewer_words = f"fewer patches, about {most_patches:,} of them, or " if most_patches else ""
         raise PlaygroundError(
             f"{plain_name(vit.name)} over {rows} × {columns} patches{passes_words} would take about "
-            f"{expected_seconds:.0f} seconds on this server, while everybody else waits: choose {fewer_words}a smaller "
-            "model."
+            f"{expected_seconds:.0f} seconds on this server, while everybody else waits: choose fewer patches or a "
+            "smaller model."
         )
 
 
 def passes_in_time(vit: VisionTransformer, grid: tuple[int, int]) -> int:
     """How many passes over this grid fit into MOST_SECONDS."""
     return int(MOST_SECONDS / seconds(vit, grid[0] * grid[1]))
-
-
-def _most_patches(vit: VisionTransformer, passes: float, patch_count: int) -> int:
-    """The largest number of patches for which this many passes fit into MOST_SECONDS, rounded down to two digits."""
-    largest_count = max(0, bisect_right(range(patch_count), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
-    tens = 10 ** max(0, len(str(largest_count)) - 2)
-    return largest_count // tens * tens

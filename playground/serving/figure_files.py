@@ -7,17 +7,14 @@ import logging
 import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from hashlib import sha256
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures.drawing.spec import Spec
-from playground.serving import chosen, effort, figure_words, models, queue, traces, worked
+from playground.serving import effort, figure_words, models, queue, traces, worked
 from playground.serving.figure_words import FigureSubject
-from playground.serving.people import Person
 from playground.serving.traces import Setup
-from playground.version import __version__
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -33,25 +30,24 @@ STILL_KINDS = ("png", "svg", "pdf", *TABLE_KINDS)  # kinds of files that a GET r
 log = logging.getLogger("playground")
 
 
-def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
+def file(subject: FigureSubject, spec: Spec, kind: str) -> bytes:
     """The file, with the same bytes as the command's. Stills are cached, because a whole class may ask for one
     figure."""
     if kind not in STILL_KINDS:
-        return _data(subject, spec, kind, person)
-    # if one of two pictures is the person's own, the result goes into that person's cache
+        return _data(subject, spec, kind)
+    # if one of two pictures is the person's own, the result goes with that picture
     picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
     key = "figure", spec, kind, tuple((picture.id, setup) for picture, setup in subject.pairs)
-    cache = person.results if person else worked.shared_results()
-    return worked.cached_result(picture, setup, cache, key, lambda: _data(subject, spec, kind, person))
+    return worked.cached_result(picture, setup, key, lambda: _data(subject, spec, kind))
 
 
-def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _data(subject: FigureSubject, spec: Spec, kind: str) -> bytes:
     from playground.figures import files
 
     start_time = time.perf_counter()
-    trace, arguments = _traces(subject, spec, person)
+    trace, arguments = _traces(subject, spec)
     typed_spec = figure_words.as_typed(interactive_spec(spec) if kind == "html" else spec)
-    with queue.drawing():
+    with queue.figures().take():
         data = files.data(name(spec, kind), typed_spec, trace, subject.picture.image, **arguments)
     log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - start_time) * 1e3)
     return data
@@ -59,12 +55,6 @@ def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) 
 
 def name(spec: Spec, kind: str) -> str:
     return f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
-
-
-def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
-    """A digest of everything that the file depends on."""
-    digests = [chosen.digest(*pair) for pair in subject.pairs]
-    return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
 def interactive_spec(spec: Spec) -> Spec:
@@ -79,7 +69,7 @@ def interactive_spec(spec: Spec) -> Spec:
 # Traces ---------------------------------------------------------------------------------------------------------------
 
 
-def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
+def _traces(subject: FigureSubject, spec: Spec) -> tuple:
     """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
@@ -88,9 +78,8 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
         details = models.details(setup.model)
         detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
         cut = () if is_other else tuple(spec.cuts)
-        return traces.trace(
-            picture, Setup(setup.model, detail, _scale_number(scale), cut), person.traces if person else None
-        )
+        number = {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)
+        return traces.trace(picture, Setup(setup.model, detail, number, cut))
 
     other_image = (subject.compared or (subject.picture,))[0].image
     return request.traces(spec, subject.picture.image, other_image, run, _turn)
@@ -100,7 +89,3 @@ def _turn(trace: Trace, passes: float) -> AbstractContextManager[None]:
     """A turn in the queue for the further passes of an intervention."""
     effort.check(trace._network, trace.grid, passes)
     return queue.turn(seconds=passes * effort.seconds(trace._network, prod(trace.grid)))
-
-
-def _scale_number(scale: str) -> float | None:
-    return {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)

@@ -1,4 +1,4 @@
-"""Reads the words of an address as a Spec of a figure, and writes a Spec as words.
+"""Reads the words of an address as a Spec of a figure.
 
 The words of the view are those of the microscope's address (figures/drawing/view.py). The words of the look are names
 of a Spec's fields (figures/drawing/spec.py). Other words are ignored.
@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from playground.figures import command_line, layouts
-from playground.figures.drawing.spec import POOLINGS, Spec, query_words, read_query
+from playground.figures.drawing.spec import POOLINGS, Spec, read_query
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts.compare import NOTHING_TO_COMPARE
@@ -35,8 +35,6 @@ LOOK_FIELDS = tuple(
 SHARED_COLOURS = ("shared", "own")  # `colours` of a view: how its maps share an exposure. A figure's is a colour map
 # words of the view that no field of a Spec holds
 SCREEN_WORDS = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)
-# words of the view that an interactive figure has and a drawn one has not
-INTERACTIVE_WORDS = tuple(key for key in SCREEN_WORDS if key not in ("beside", "curtain"))
 LONGEST_VALUE = 200  # most characters of a word's value
 MOST_DOTS = 5000  # most dots across
 FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -108,6 +106,11 @@ def figure_subject(words: Mapping[str, str], person: Person | None) -> FigureSub
     return FigureSubject(*chosen.read(place_words, person), chosen.compared_pair(place_words, person))
 
 
+def known(words: Mapping[str, str]) -> dict[str, str]:
+    """The words that say which picture and view a figure shows."""
+    return {key: words[key] for key in (*SUBJECT_WORDS, *CHOICES_OF_VIEW) if key in words}
+
+
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
     """The view that these words describe. An impossible value is refused."""
     view = {key: words[key] for key in CHOICES_OF_VIEW if key in words}
@@ -176,46 +179,3 @@ def as_typed(spec: Spec) -> Spec:
     folder."""
     model, other_model = own_models.name_in_folder(spec.model), own_models.name_in_folder(spec.other_model)
     return replace(spec, model=model or spec.model, other_model=other_model)
-
-
-# From a Spec to words -------------------------------------------------------------------------------------------------
-
-
-def address_words(subject: FigureSubject, compares: bool) -> dict[str, str]:
-    words = {"sample" if subject.picture.is_sample else "mine": _name(subject.picture), "model": subject.setup.model}
-    if subject.setup.detail > 1:
-        words["detail"] = str(subject.setup.detail)
-    if compares and subject.compared is not None:
-        picture, setup = subject.compared
-        same_picture = picture.id == subject.picture.id
-        compared_word = (
-            f"model:{setup.model}" if same_picture else f"{'sample' if picture.is_sample else 'mine'}:{_name(picture)}"
-        )
-        words["with"] = compared_word
-    return words
-
-
-def _name(picture: Picture) -> str:
-    return picture.name if picture.is_sample else picture.id
-
-
-def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
-    """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
-    layout = layouts.of(spec)
-    words = address_words(subject, layout.beside == "other" or spec.takes_another)
-    omitted = set() if kind == "html" else command_line.needless(spec)
-    for name in (*WORD_OF_FIELD, *LOOK_FIELDS):
-        value = getattr(spec, name)
-        if name not in omitted and value is not None and (value != FIELD_DEFAULTS[name] or name == "head"):
-            words[WORD_OF_FIELD.get(name, name)] = _value(name, value)
-    if kind == "html":
-        words |= dict(parse_qsl(spec.view))
-    return words
-
-
-def _value(name: str, value: Any) -> str:
-    if name == "whole":
-        return "whole"
-    if name == "query":
-        return query_words(value)
-    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else as_in_address(value)

@@ -16,56 +16,24 @@ from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
 from playground.serving import chosen, effort, models, people, queue, traces, worked
-from playground.serving.cache import Cache
-from playground.serving.pictures import Picture
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from playground.tracing import Trace
     from playground.vit import VisionTransformer
-
-
-PICTURE_WORDS = {"sample", "mine"}  # the words of an address that name a picture
 
 
 class Here:
     """A picture in a model. Raises Refused, a PlaygroundError, if it is not available."""
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
-        self.person = people.everybody().find(key) if key else None
-        picture, self.setup = chosen.read(words, self.person)
-        self._sample = picture if picture.is_sample else None
-        self.own_picture_id = "" if picture.is_sample else picture.id
         self.key = key
+        self.picture, self.setup = chosen.read(words, people.everybody().find(key) if key else None)
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self._with = words.get("with", "")
-        self.results = self.person.results if self.person else worked.lesson_cache()
-
-    @property
-    def picture(self) -> Picture:
-        """Looks up an own picture each time, so that an open page does not keep the picture of a forgotten person."""
-        return self._sample or chosen.own_picture(self.own_picture_id, self.person)
-
-    @property
-    def identity(self) -> str:
-        return f"{self.picture.id} {self.setup.model}"
-
-    @property
-    def model(self) -> str:
-        return plain_name(self.setup.model)
-
-    @property
-    def name(self) -> str:
-        return self.picture.name
-
-    @property
-    def sample_name(self) -> str | None:
-        return self.picture.sample_name
-
-    @property
-    def model_name(self) -> str:
-        return self.setup.model
+        self.name, self.sample_name = self.picture.name, self.picture.sample_name
+        self.image, self.jpeg = self.picture.image, self.picture.jpeg
+        self.model_name, self.model = self.setup.model, plain_name(self.setup.model)
+        self.identity = f"{self.picture.id} {self.model_name}"
 
     @property
     def shown_head(self) -> tuple[int, int]:
@@ -85,31 +53,16 @@ class Here:
     def size(self) -> tuple[int, int]:
         return traces.size(self.picture, self.setup)
 
-    @property
-    def image(self) -> Image.Image:
-        return self.picture.image
-
-    @property
-    def jpeg(self) -> bytes:
-        return self.picture.jpeg
-
     def photo(self) -> str:
         return self.cached("photo", lambda: jpegs.small_url(self.picture.jpeg))
 
     @property
-    def own_traces(self) -> Cache | None:
-        """The cache of this person's traces."""
-        return self.person.traces if self.person else None
-
-    @property
     def has_trace(self) -> bool:
         """Whether the picture's pass is in memory."""
-        return traces.is_kept(self.picture, self.setup, self.own_traces)
+        return traces.is_kept(self.picture, self.setup)
 
     def trace(self, scale: float | None = None) -> Trace:
-        return traces.trace(
-            self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
-        )
+        return traces.trace(self.picture, self.setup if scale is None else replace(self.setup, scale=scale))
 
     @property
     def passes_in_time(self) -> int:
@@ -126,12 +79,10 @@ class Here:
         return queue.turns()
 
     def with_other(self, model: str = "", sample: str = "") -> Here | None:
-        picture_words = (
-            {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE_WORDS & self.words().keys()}
-        )
+        words = {"sample": sample} if sample else chosen.picture_word(self.picture)
         try:
             if models.is_here(model or self.setup.model):
-                return Here(picture_words | {"model": model or self.setup.model}, key=self.key)
+                return Here(words | {"model": model or self.setup.model}, key=self.key)
         except PlaygroundError:
             pass
         return None
@@ -140,18 +91,15 @@ class Here:
         return self.with_other(model=models.naming_model() or "bundled") or self
 
     def has_cached(self, key: Hashable) -> bool:
-        return worked.has_result(self.picture, self.setup, self.results, key)
+        return worked.has_result(self.picture, self.setup, key)
 
     def cached(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Returns `make()`, a value about the picture and its trace; the cache keeps the value for the next call."""
-        return worked.cached_result(self.picture, self.setup, self.results, key, make)
+        return worked.cached_result(self.picture, self.setup, key, make)
 
     def words(self) -> dict[str, str]:
         """The words of an address that opens this picture and model."""
-        words = {"model": self.setup.model}
-        words |= {"sample": self._sample.name} if self._sample else {"mine": self.own_picture_id}
+        words = {"model": self.setup.model, **chosen.picture_word(self.picture)}
         if self.setup.detail > 1:
             words["detail"] = str(self.setup.detail)
-        if self._with:
-            words["with"] = self._with
-        return chosen.readable_settings(words)
+        return words | ({"with": self._with} if self._with else {})

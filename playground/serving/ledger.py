@@ -260,17 +260,15 @@ class Present:
         """Notes a request of this browser."""
         now = self.clock()
         with self._lock:
-            first, _ = self._times.pop(visitor) if visitor in self._times else self._arrive(visitor, now)
+            if visitor not in self._times:
+                add(self._by_household, household(visitor.address), 1)
+            first, _ = self._times.pop(visitor, (now, now))
             self._times[visitor] = (first, now)
             while self._times[oldest := next(iter(self._times))][1] < now - GONE_AFTER:
                 self._forget(oldest)
             if len(self._times) > MOST_PRESENT:  # those of the household that has most are forgotten first
                 fullest = max(self._by_household, key=self._by_household.__getitem__)
                 self._forget(next(other for other in self._times if household(other.address) == fullest))
-
-    def _arrive(self, visitor: Visitor, now: float) -> tuple[float, float]:
-        add(self._by_household, household(visitor.address), 1)
-        return now, now
 
     def _forget(self, visitor: Visitor) -> None:
         del self._times[visitor]

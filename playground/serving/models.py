@@ -60,15 +60,6 @@ def _bytes(vit: VisionTransformer) -> int:
     return sum(p.numel() for p in vit.parameters()) * 4
 
 
-def load(name: str) -> VisionTransformer:
-    """Loads the model of this name. A file's path is not a name."""
-    check_name(name)
-    if own_models.is_own(name):
-        _drop_if_changed(name)
-    with _without_folders():
-        return loaded_models().get(name, lambda: _load(name))
-
-
 @app.part
 def _files_of_models() -> dict[str, tuple]:
     """Model of the owner's folder -> its files when it was last asked for."""
@@ -97,17 +88,26 @@ def _without_folders() -> Iterator[None]:
         yield
     except PlaygroundError as error:
         message = str(error)
-        if (public_message := borrowed.without_folders(message)) == message:
+        if (public_message := own_models.without_folder(borrowed.without_folders(message))) == message:
             raise
         log.warning("%s", message)
         raise PlaygroundError(public_message) from None
+
+
+@_without_folders()
+def load(name: str) -> VisionTransformer:
+    """Loads the model of this name. A file's path is not a name."""
+    check_name(name)
+    if own_models.is_own(name):
+        _drop_if_changed(name)
+    return loaded_models().get(name, lambda: _load(name))
 
 
 def _load(name: str) -> VisionTransformer:
     """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
     from playground.models.source import build, on_device
 
-    with _one_at_a_time(), own_models.without_its_path(name):
+    with _one_at_a_time():
         source = _resolve(name, offline=settings.now().offline or is_here(name))
         loaded_models().make_room(_check_size(name, source))
         return on_device(build(source), settings.now().device)
@@ -119,17 +119,13 @@ def _resolve(name: str, offline: bool) -> Source:
 
     if not own_models.is_own(name):
         return zoo.resolve(name, offline=offline)
-    file = own_models.weights_file(name)
-    return model_file.from_file(file)
+    own_models.check(name)
+    return model_file.from_file(own_models.files()[name])
 
 
+@_without_folders()
 def fetch(name: str, report: type | None = None) -> None:
     """Fetches the weights to this machine, outside the queue of computations."""
-    with _without_folders():
-        _fetch(name, report)
-
-
-def _fetch(name: str, report: type | None) -> None:
     offline = settings.now().offline
     if name not in borrowed.GROUPS:
         check_name(name)

@@ -6,9 +6,8 @@ that folder can be requested.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,11 +38,6 @@ def files() -> dict[str, Path]:
 
 def is_own(name: str) -> bool:
     return name.startswith(OWN_PREFIX)
-
-
-def own_name(name: str) -> str | None:
-    """own/NAME for the model file called NAME; None if there is no such file."""
-    return OWN_PREFIX + name if OWN_PREFIX + name in files() else None
 
 
 def check(name: str) -> None:
@@ -82,34 +76,10 @@ def text_tower_folder(name: str) -> Path | None:
     return file and text_tower.tower_folder(file)
 
 
-def weights_file(name: str) -> Path:
-    """The file of an own model. Raises if the file is larger than the cache of models."""
-    check(name)
-    file = files()[name]
-    needed_mb, limit_mb = megabytes(file), settings.now().model_mb
-    if needed_mb > limit_mb:
-        raise PlaygroundError(
-            f"{name.removeprefix(OWN_PREFIX)} takes {needed_mb:,.0f} MB, and this server keeps {limit_mb:,} MB for "
-            "models: choose a smaller one."
-        )
-    return file
-
-
-@contextmanager
-def without_its_path(name: str) -> Iterator[None]:
-    """Replaces the path of an own model in errors by its name."""
-    file = files().get(name) if is_own(name) else None
-    try:
-        yield
-    except PlaygroundError as error:
-        if file is None:
-            raise
-        message = (
-            str(error)
-            .replace(str(file), name.removeprefix(OWN_PREFIX))
-            .replace(str(description_of(file)), description_of(file).name)
-        )
-        raise PlaygroundError(message) from None
+def without_folder(sentence: str) -> str:
+    """An error's text without the folder of the models, which visitors must not see."""
+    folder = settings.now().models_dir
+    return sentence.replace(f"{Path(folder).expanduser()}{os.sep}", "") if folder else sentence
 
 
 def description_of(file: Path) -> Path:

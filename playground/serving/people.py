@@ -1,4 +1,4 @@
-"""Keeps each person's pictures and the results computed from these pictures.
+"""Keeps each person's pictures.
 
 A key, a random secret, stands for a person. The person's browser makes the key, keeps it and sends it in a header; no
 address and no log holds it. The data are forgotten ten minutes after the last request with the key, or on demand.
@@ -32,9 +32,6 @@ class Person:
     def __init__(self, key: str):
         self.key = key
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
-        self.traces = traces.own_cache()
-        self.results = worked.lesson_cache()  # results of lessons about these pictures
-        self.head_names = traces.names_cache()  # names of the heads' habits on these pictures
         self.asked_at = time.monotonic()
 
     def take(self, picture: Picture) -> None:
@@ -46,14 +43,9 @@ class Person:
     def drop(self, picture_id: str) -> bool:
         """Forgets one picture, and all that was computed from it."""
         picture = self.pictures.pop(picture_id, None)
-        for cache in (self.traces, self.results, self.head_names):
+        for cache in (traces.own_traces(), worked.own_results()):
             cache.drop_where(lambda key: key[0] == picture_id)
         return picture is not None
-
-    def drop_all(self) -> None:
-        """Drops all pictures: an open page may still refer to the person, but must not keep them."""
-        for picture_id in list(self.pictures):
-            self.drop(picture_id)
 
 
 def visitor(scope: Scope) -> Visitor:
@@ -114,10 +106,14 @@ class People:
             self._forget(key)
 
     def forget_the_gone(self) -> None:
-        """Forgets people without recent requests. Called now and then."""
+        """Forgets people without recent requests, and what was made of a picture while it was dropped. Called now and
+        then."""
         with self._lock:
             for key in [key for key, person in self._people.items() if _is_gone(person)]:
                 self._forget(key)
+            kept_ids = {picture_id for person in self._people.values() for picture_id in person.pictures}
+        for cache in (traces.own_traces(), worked.own_results()):
+            cache.drop_where(lambda key: key[0] not in kept_ids)
 
     def drop(self, picture: Picture) -> None:
         """Drops a picture from its person, because there is no room."""
@@ -128,7 +124,8 @@ class People:
 
     def _forget(self, key: str) -> None:
         if person := self._people.pop(key, None):
-            person.drop_all()
+            for picture_id in list(person.pictures):
+                person.drop(picture_id)
 
 
 everybody = app.part(People)

@@ -7,10 +7,10 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -110,11 +110,6 @@ class Picture:
     def sample_name(self) -> str | None:
         return self.name if self.is_sample else None
 
-    @cached_property
-    def thumbnail(self) -> str:
-        """The picture as a data URL."""
-        return thumbnail(self.image)
-
     @property
     def bytes(self) -> int:
         return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four bytes a pixel
@@ -140,23 +135,17 @@ def sample(name: str) -> Picture:
 
 def upload(data: bytes, name: str) -> Picture:
     """Decodes an upload; PlaygroundError says what is wrong with the file."""
-    with _counted_while_waiting(len(data)), queue.decoding(seconds_to_decode(data)):
-        image = decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
+    with ledger.decodes().holding(queue.current().visitor, len(data)) as trouble:
+        if trouble:
+            raise Busy("So many pictures are being opened that there is no room for one more: try again.")
+        with queue.decodings().take(seconds=seconds_to_decode(data)):
+            image = decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
     screen_image = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
     screen_image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     shown_name = name[:LONGEST_NAME]
     return own_pictures().keep(
         Picture(shown_name, False, as_jpeg(screen_image), image, digest(data), is_found=shown_name == name != "")
     )
-
-
-@contextmanager
-def _counted_while_waiting(byte_count: int) -> Iterator[None]:
-    """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes().holding(queue.current().visitor, byte_count) as trouble:
-        if trouble:
-            raise Busy("So many pictures are being opened that there is no room for one more: try again.")
-        yield
 
 
 class OwnPictures:

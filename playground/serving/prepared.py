@@ -116,18 +116,15 @@ def pack_of_layers(
     sample_pack = SamplePack(named(sample), detail)
     if model != sample_pack.model:
         return None
-    for read_pack in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
+    shipped = PACKS / f"{sample_pack.name}.pack"
+    # the first picture reads only the shipped file
+    for read_pack in (lambda: shipped.read_bytes() if shipped.is_file() else None, lambda: _cached_pack(sample_pack)):
         try:
-            if (data := read_pack(sample_pack)) is not None:
+            if (data := read_pack()) is not None:
                 return some_layers(data, layer_numbers, heads)
         except (PlaygroundError, ValueError, KeyError, IndexError):
             continue
     return None
-
-
-def _shipped_pack(sample_pack: SamplePack) -> bytes | None:
-    path = PACKS / f"{sample_pack.name}.pack"
-    return path.read_bytes() if path.is_file() else None
 
 
 def _cached_pack(sample_pack: SamplePack) -> mmap.mmap | None:
@@ -225,15 +222,10 @@ def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     for old_file in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{DIGEST_GLOB}.pack"):
         old_file.unlink(missing_ok=True)  # another process may make the same pack
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        file = Path(folder, path.name)
+        file.write_bytes(data)
+        file.replace(path)
 
 
 def write_packs(folder: Path = PACKS) -> None:

@@ -1,5 +1,5 @@
 """Decides who computes next: the person whose cost in the ledger, plus that of the waiting question, is lowest. The
-questions of one person are answered in order. Questions that only refine a visible picture come last.
+questions of one person are answered in order. Work that nobody waits for comes last.
 
 Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
 
@@ -166,16 +166,10 @@ class Queue:
             ticket.turn.set()
 
     def _next(self) -> Ticket | None:
-        has_free_place = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
-        return next((ticket for ticket in self.line if has_free_place[ticket.is_long]), None)
-
-    def _free_places(self, is_long: bool) -> int:
-        """The number of free places for long tickets, or for short ones."""
-        at_work, all_at_work = len(self._occupying(is_long)), len(self._occupying(True)) + len(self._occupying(False))
-        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.extra_long - all_at_work)
-
-    def _occupying(self, is_long: bool) -> list[Ticket]:
-        return [ticket for ticket in self.at_work if ticket.is_long == is_long]
+        long_count = sum(ticket.is_long for ticket in self.at_work)
+        has_any = len(self.at_work) < self.at_once + self.extra_long
+        has_place = {True: has_any and not long_count, False: has_any and len(self.at_work) - long_count < self.at_once}
+        return next((ticket for ticket in self.line if has_place[ticket.is_long]), None)
 
     def _order(self) -> None:
         """Sorts the line by the cost of each ticket's person, including this question, then by the costs of the
@@ -227,6 +221,8 @@ def figures() -> Queue:
 
 @app.part
 def decodings() -> Queue:
+    """The queue for decoding. Two pictures are decoded at a time, only one of them costly: 16 megapixels take 100 MB,
+    and a class uploads thirty pictures at once."""
     return Queue(2, kind="decodings")
 
 
@@ -236,30 +232,14 @@ def _long_queue() -> Queue:
 
 
 @app.part
-def _packings() -> Queue:
+def packings() -> Queue:
+    """The queue for packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
     return Queue(kind="packs")
 
 
 def turn(finer: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
     """A turn to compute: `with queue.turn(): …`."""
     return passes().take(finer=finer, seconds=seconds)
-
-
-def drawing() -> AbstractContextManager[None]:
-    """A turn for matplotlib."""
-    return figures().take()
-
-
-def packing() -> AbstractContextManager[None]:
-    """A turn for packing numbers for a browser. One at a time, because a layer may take 20 MB and a whole class asks at
-    once."""
-    return _packings().take()
-
-
-def decoding(seconds: float) -> AbstractContextManager[None]:
-    """A turn for decoding. Two pictures are decoded at a time, only one of them costly: 16 megapixels take 100 MB, and
-    a class uploads thirty pictures at once."""
-    return decodings().take(seconds=seconds)
 
 
 @contextmanager

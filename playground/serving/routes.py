@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from playground.serving import (
@@ -45,8 +44,6 @@ from playground.serving.answering import answer
 NO_STORE = {"Cache-Control": "no-store"}
 PROXY_HEADERS = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
 DIRECT_HEADER = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
-# files with a memory limit
-MEMORY_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 async def alive(_: Request) -> Response:
@@ -87,7 +84,6 @@ def _metric_lines() -> Iterator[str]:
     yield _metric("cache_misses_total", "counter", "made", {k: c.misses for k, c in caches.items()}, "cache")
     yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.own_pictures().bytes})
     yield _metric("memory_bytes", "gauge", "what this process holds", {"": _memory()})
-    yield _metric("memory_limit_bytes", "gauge", "of the container", {"": _memory_limit()})
 
 
 def _metric(name: str, kind: str, help_text: str, values: Mapping[str, float | None], label: str = "") -> str:
@@ -119,15 +115,6 @@ def _memory() -> float | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _memory_limit() -> float | None:
-    """The container's memory limit; None without one."""
-    for file in map(Path, MEMORY_LIMIT_FILES):
-        with suppress(OSError, ValueError):
-            limit = int(file.read_text(encoding="ascii"))
-            return limit if limit < 2**60 else None
-    return None
-
-
 HEALTH_ROUTES = [Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", metrics)]
 
 
@@ -146,15 +133,3 @@ ROUTES: list[Route] = [
     *routes_teach.ROUTES,
     *HEALTH_ROUTES,
 ]
-
-
-def _redirect(path: str, **word: str) -> Route:
-    """A route to the microscope's page with the words of the address and this one."""
-
-    def redirect(request: Request) -> RedirectResponse:
-        return RedirectResponse(f"./?{urlencode({**request.query_params, **word})}")
-
-    return Route(path, redirect)
-
-
-REDIRECTS = [_redirect("/see", face="see")]  # addresses that lead to another page

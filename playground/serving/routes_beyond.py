@@ -5,6 +5,7 @@ Relevance and occlusion explain a token's feature (`query=7,5`) or, if the model
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -114,7 +115,8 @@ def occluded(asked: Asked) -> Response:
     if blanking not in occlusion.FILLINGS:
         raise Refused(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}; asked was {blanking[:20]!r}.")
     effort.check(trace._network, trace.grid, occlusion.BATCH_SIZE)
-    most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
+    pass_seconds = effort.seconds(trace._network, math.prod(trace.grid))
+    most_passes = int(max(FIRST_PASSES[0], min(occlusion.passes_of(trace.grid), MOST_SECONDS / pass_seconds)))
     steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
     step = chosen.number(asked.words, "step", len(steps))
 
@@ -154,12 +156,6 @@ def _measurement_fields(trace: Trace, question: occlusion.Target, result: Occlus
     least = question.least_move
     least_change = captions.percent(least) if question.label is None else f"{least:g} logits"
     return {"how": method, "floor": least, "unmoved": least_change}
-
-
-def _most_passes(trace: Trace, passes: int) -> int:
-    """The number of passes within MOST_SECONDS."""
-    rows, columns = trace.grid
-    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(trace._network, rows * columns))))
 
 
 def _tested_by_occlusion(

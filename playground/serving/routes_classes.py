@@ -13,7 +13,6 @@ import socket
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from html import escape
-from ipaddress import ip_address
 from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
@@ -24,9 +23,8 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, scripts
-from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
-from playground.serving.class_counts import counts_table
-from playground.serving.classes import ASKS, TELLS, Class, Question, refusal
+from playground.serving.answering import Refused, own_pages_only, visitor
+from playground.serving.classes import ASKS, TELLS, Class, Question, counts_table, refusal
 from playground.serving.ledger import Visitor, household
 from playground.serving.phones import Phone
 
@@ -60,7 +58,7 @@ def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> C
         try:
             return await endpoint(request)
         except Refused as refused:
-            response = sentence_response(str(refused), refused.status, **refused.fields)
+            response = refused.response
             if refused.status == 429:
                 response.headers["Retry-After"] = RETRY_SECONDS
             return response
@@ -154,8 +152,9 @@ async def listen(request: Request) -> Response:
         phone.wake()
     if phone.why_out:
         raise refusal(*phone.why_out)
-    own_guess = _own_guess(group, asker.person)
-    return Response(b'{"mine": %s, %s' % (own_guess, _shared_state(group)[1:]), headers=NEWS_HEADERS)
+    guesses = [guesses.get(asker.person) for guesses in group.question.rounds] if group.question else []
+    state = b'{"mine": %s, %s' % (json.dumps(guesses).encode(), _shared_state(group)[1:])
+    return Response(state, headers=NEWS_HEADERS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -171,20 +170,11 @@ def _refuse_too_often(phone: Phone) -> None:
         raise refusal("often", 429)
 
 
-def _own_guess(group: Class, key: str) -> bytes:
-    question = group.question
-    return json.dumps([guesses.get(key) for guesses in question.rounds] if question else []).encode()
-
-
 def _shared_state(group: Class) -> bytes:
     """The part of the state that all phones share, as JSON, serialised once after each change."""
     if group.shared_state is None or group.shared_state[0] != group.version:
-        shared = {
-            "version": group.version,
-            "ended": group.ended,
-            "scene": group.scene,
-            "question": _question_record(group),
-        }
+        shared = {"version": group.version, "ended": group.ended, "scene": group.scene}
+        shared["question"] = _question_record(group)
         group.shared_state = (group.version, json.dumps(shared).encode())
     return group.shared_state[1]
 
@@ -193,10 +183,8 @@ def _question_record(group: Class) -> dict | None:
     question = group.question
     if question is None:
         return None
-    record = {
-        **{"number": question.number, "turn": len(question.rounds), "phase": question.phase},
-        **{"of": question.about, **question.for_phones},
-    }
+    record = {"number": question.number, "turn": len(question.rounds), "phase": question.phase, "of": question.about}
+    record |= question.for_phones
     if question.own_picture:
         record["picture"] = f"api/classes/{group.code}/pictures/{question.own_picture}.jpg"
     if question.phase != ASKS:
@@ -247,7 +235,8 @@ async def start(request: Request) -> Response:
 
 async def _phone_address(root: str, port: int) -> tuple[str, str]:
     """(the app's address for phones, the command that makes the app reachable for phones; "" if it is reachable)"""
-    if not _is_loopback(urlsplit(root).hostname or ""):
+    host = urlsplit(root).hostname or ""
+    if host not in ("localhost", "::1") and not host.startswith("127."):
         return root, ""
     own_address = await asyncio.to_thread(_own_address)
     is_reached = bool(own_address) and await asyncio.to_thread(_listens, own_address, port)
@@ -255,15 +244,6 @@ async def _phone_address(root: str, port: int) -> tuple[str, str]:
         host = f"[{own_address}]" if ":" in own_address else own_address
         return f"http://{host}:{port}{urlsplit(root).path}", ""
     return root, REACHABLE_COMMAND
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _own_address() -> str:
@@ -310,22 +290,18 @@ def _lecturer_state(group: Class) -> dict:
     if question and question_record:
         question_record |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
     return {
-        **{
-            "count": group.lecturer_version,
-            "code": group.code,
-            "address": group.address,
-            "trouble": group.reachable_command,
-            "ended": group.ended,
-        },
-        **{
-            "open": group.door_is_open,
-            "phones": len(group.phones),
-            "networks": len({household(address) for address in group.crowd.holdings.by_address}),
-            "largest": len(group.crowd.of_fullest_network()),
-            "asked": group.question_count,
-            "scene": group.scene,
-            "question": question_record,
-        },
+        "count": group.lecturer_version,
+        "code": group.code,
+        "address": group.address,
+        "trouble": group.reachable_command,
+        "ended": group.ended,
+        "open": group.door_is_open,
+        "phones": len(group.phones),
+        "networks": len({household(address) for address in group.crowd.holdings.by_address}),
+        "largest": len(group.crowd.of_fullest_network()),
+        "asked": group.question_count,
+        "scene": group.scene,
+        "question": question_record,
         "qr": ["".join(map(str, row)) for row in segno.make_qr(group.address).matrix],
         "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun_at) / 60)),
     }
@@ -343,27 +319,26 @@ async def counts(request: Request) -> Response:
 async def act(request: Request) -> Response:
     group = await _class_of_lecturer(request)
     message = await read_message(request, LECTURER_BYTES)
-    action = message.get("do")
-    if action == "go":
+    action = str(message.get("do"))
+    actions: dict[str, Callable[[], None]] = {
+        "again": group.ask_again,
+        "show": group.show,
+        "away": group.send_largest_away,
+        "code": lambda: classes.classes().renew_code(group),
+        "end": lambda: classes.classes().end(group),
+    }
+    if action in actions:
+        actions[action]()
+    elif action == "go":
         group.go_to(_checked_scene(message.get("scene")))
     elif action == "ask":
         _ask(group, request, message)
-    elif action == "again":
-        group.ask_again()
-    elif action == "show":
-        group.show()
     elif action == "truth":
         group.say_truth(message.get("truth"), message.get("after"), message.get("heat"), message.get("grades"))
     elif action == "hands" and isinstance(message.get("hands"), dict):
         group.count_hands(message["hands"])
     elif action == "door":
         group.set_door(message.get("open") is True)
-    elif action == "away":
-        group.send_largest_away()
-    elif action == "code":
-        classes.classes().renew_code(group)
-    elif action == "end":
-        classes.classes().end(group)
     else:
         raise Refused(
             "A class can go, ask, ask again, show, tell the truth, count hands, close its door, send phones away, "

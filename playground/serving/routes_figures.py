@@ -18,15 +18,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.errors import PlaygroundError
-from playground.figures import layouts
-from playground.figures.command_line import repeat_command
+from playground.figures import command_line
 from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.view import as_in_address
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
 from playground.serving import chosen, figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, own_pages_only
-from playground.serving.figure_words import INTERACTIVE_WORDS, FigureSubject, description
+from playground.serving.figure_words import FigureSubject, description
 from playground.serving.people import Person
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
@@ -52,32 +52,19 @@ def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: b
         raise Refused("A figure of your own picture is asked for by POST, with your browser's key.", 403)
     subject, spec = figure_words.read(words, kind, person)
     headers = {"Cache-Control": PRIVATE if subject.is_private or kind not in figure_files.STILL_KINDS else AN_HOUR}
-    if not subject.is_private:
-        headers["ETag"] = etag = f'"{figure_files.digest(subject, spec, kind)}"'
-        if request.headers.get("if-none-match") == etag:
-            return Response(status_code=304, headers=headers)
-    headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), is_attachment)
-    return Response(
-        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.MEDIA_TYPES[kind]
-    )
+    name = quote(figure_files.name(spec, kind), safe="")
+    headers["Content-Disposition"] = f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{name}"
+    return Response(figure_files.file(subject, spec, kind), headers=headers, media_type=figure_files.MEDIA_TYPES[kind])
 
 
-def _names_own(words: dict[str, str]) -> bool:
+def _names_own(words: Mapping[str, str]) -> bool:
     return "mine" in words or words.get("with", "").startswith("mine:")
-
-
-def _disposition(name: str, is_attachment: bool) -> str:
-    return f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{quote(name, safe='')}"
 
 
 async def exports(request: Request) -> Response:
     """Export's options for these words, the chosen ones, and the addresses of file and preview."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await answer(request, lambda: _json_response(offers(words, person)))
-
-
-def _json_response(data: dict) -> Response:
-    return JSONResponse(data, headers={"Cache-Control": PRIVATE})
+    return await answer(request, lambda: JSONResponse(offers(words, person), headers={"Cache-Control": PRIVATE}))
 
 
 ROUTES = [
@@ -100,6 +87,7 @@ TITLES = {  # a choice of the sheet -> its options, and their words
     "held": {"all": "all layers", "layer": "this layer"},  # in an interactive file
 }
 PREVIEW_DOTS = 960  # width of a preview
+STILL_WORDS = ("beside", "curtain")  # words of the view that an interactive file has not
 EXPORT_WORDS = (*TITLES, "caption", "theme")
 
 
@@ -117,34 +105,40 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         for name, possible_titles in titles.items()
     }
     choices = chosen | {"caption": options.get("caption", "true") == "true"}
-    spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
+    file_words, suffix = _file(words, choices, options.get("theme", "light"))
+    spec = figure_words.read(file_words, suffix, person)[1]
+    if suffix == "html":
+        spec = figure_files.interactive_spec(spec)
+        preview_words = figure_words.known(words) | {"layout": "head", "theme": spec.theme}
+    else:  # without words that say nothing about the figure, as in the command
+        needless = {figure_words.WORD_OF_FIELD.get(name, name) for name in command_line.needless(spec)}
+        preview_words = file_words = {key: word for key, word in file_words.items() if key not in needless}
+        spec = figure_words.read(file_words, suffix, person)[1]
+    paper = figure_words.read(preview_words, "png", person)[1].paper
+    preview_words = preview_words | {"dpi": str(max(10, round(PREVIEW_DOTS / paper.width)))}
     return {
         "offers": {
             name: [{"name": option, "title": title} for option, title in possible_titles.items()]
             for name, possible_titles in titles.items()
         },
         "chosen": choices,
-        "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
-        "preview": address(subject, *_preview(subject, view, spec, suffix)),
-        "command": repeat_command(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
+        "file": {"name": figure_files.name(spec, suffix), **address(subject, file_words, suffix)},
+        "preview": address(subject, preview_words, "png"),
+        "command": command_line.repeat_command(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
 
-def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
-    """(the Spec, the file's suffix)"""
+def _file(words: Mapping[str, str], options: Mapping, theme: str) -> tuple[dict[str, str], str]:
+    """(the words of the file's address, its suffix)"""
+    kept = figure_words.known(words)
     if options["kind"] == "html":
-        screen_view = urlencode({key: view[key] for key in INTERACTIVE_WORDS if key in view})
-        spec = description(subject, view, theme=theme, all_layers=options["held"] == "all")
-        return figure_files.interactive_spec(replace(spec, view=screen_view)), "html"
+        kept = {key: word for key, word in kept.items() if key not in STILL_WORDS}
+        return kept | {"theme": theme, "all_layers": as_in_address(options["held"] == "all")}, "html"
+    kept["layout"] = options["layout"]
     if options["kind"] == "numbers":
-        return description(subject, view, options["layout"]), options["table"]
-    look_fields = {
-        "width": options["width"],
-        "theme": options["background"],
-        "colours": options["map"],
-        "caption": options["caption"],
-    }
-    return description(subject, view, options["layout"], **look_fields), options["kind"]
+        return kept, options["table"]
+    look = {"width": options["width"], "theme": options["background"], "colours": options["map"]}
+    return kept | look | {"caption": as_in_address(options["caption"])}, options["kind"]
 
 
 def _kinds(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
@@ -170,18 +164,10 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
     return names
 
 
-def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
-    """The figure in low resolution; for interactive files and tables, a still of the same view."""
-    if kind == "html":
-        spec = description(subject, view, "head", theme=spec.theme)
-    return replace(spec, dpi=max(10, round(PREVIEW_DOTS / spec.paper.width))), "png"
-
-
-def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
+def address(subject: FigureSubject, words: Mapping[str, str], kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
-        "address": f"figure.{kind}?{words}",
+        "address": f"figure.{kind}?{urlencode(words)}",
         "method": "GET" if kind in figure_files.STILL_KINDS and not subject.is_private else "POST",
     }
 
@@ -196,21 +182,21 @@ LINK_PREVIEW_DOTS = 1200  # dots: the width of a link's preview
 def preview_tags(words: Mapping[str, str], root: str) -> str:
     """The <meta> tags for a link with these words. `root` is the app's public address."""
     place, view = chosen.read_address(words)
-    is_own = "mine" in place or place.get("with", "").startswith("mine:")
     try:
-        subject, spec = preview_figure(*(({}, {}) if is_own else (place, view)))
+        preview, subject, spec = preview_figure(*(({}, {}) if _names_own(place) else (place, view)))
     except PlaygroundError:  # the view does not exist
-        subject, spec = preview_figure({}, {})
-    image = address(subject, spec, "png")["address"]
-    return preview_meta(subject, spec, f"{root}{image}")
+        preview, subject, spec = preview_figure({}, {})
+    return preview_meta(subject, spec, root + address(subject, preview, "png")["address"])
 
 
-def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[FigureSubject, Spec]:
+def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[dict[str, str], FigureSubject, Spec]:
+    """(the words of the figure's address, its subject, its Spec)"""
     dropped_words = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
-    subject = figure_words.figure_subject({key: word for key, word in place.items() if key not in dropped_words}, None)
-    spec = description(subject, {key: view[key] for key in figure_words.WORD_OF_FIELD.values() if key in view})
-    layouts.of(spec).check(spec)
-    return subject, replace(spec, dpi=round(LINK_PREVIEW_DOTS / spec.paper.width))
+    words = {key: word for key, word in place.items() if key not in dropped_words}
+    words |= {key: view[key] for key in figure_words.WORD_OF_FIELD.values() if key in view}
+    subject, spec = figure_words.read(words, "png", None)
+    dpi = round(LINK_PREVIEW_DOTS / spec.paper.width)
+    return words | {"dpi": str(dpi)}, subject, replace(spec, dpi=dpi)
 
 
 def preview_meta(subject: FigureSubject, spec: Spec, image: str) -> str:

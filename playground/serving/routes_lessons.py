@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -15,7 +14,7 @@ from starlette.routing import Route
 
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.serving import chosen, people, scripts
-from playground.serving.answering import Refused, answered
+from playground.serving.answering import Refused, answered, unless_known
 from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 
@@ -35,7 +34,7 @@ def _kit() -> dict:
 @answered
 def kit(request: Request) -> Response:
     """What all lessons share. The page's HTML has it not: a server's first picture would wait for it."""
-    return _unless_known(request, JSONResponse(_kit()))
+    return unless_known(request, JSONResponse(_kit()))
 
 
 @answered
@@ -46,7 +45,7 @@ def lesson(request: Request) -> Response:
     record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
     for step_record in record["steps"]:
         step_record["asks"] = [one for one in step_record["settings"] if lesson.choices[one].played]
-    return _unless_known(request, JSONResponse(record))
+    return unless_known(request, JSONResponse(record))
 
 
 @answered
@@ -75,7 +74,7 @@ def step(request: Request) -> Response:
         records.append({"kind": "wait", "text": wait})
     else:
         here.cached(opened, lambda: True)
-    return _unless_known(request, JSONResponse(records))
+    return unless_known(request, JSONResponse(records))
 
 
 def _until_wait(parts: Iterable[Part]) -> tuple[list[Part], str]:
@@ -103,16 +102,6 @@ def _lesson_of(request: Request) -> tuple[str, Lesson]:
     if name not in LESSONS:
         raise Refused("There is no such lesson.", 404)
     return name, LESSONS[name]
-
-
-def _unless_known(request: Request, response: Response) -> Response:
-    """The response, or a short one if the browser has kept it."""
-    tag = f'"{sha256(response.body).hexdigest()[:16]}"'
-    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
-    response.headers.update(headers)
-    return response
 
 
 ROUTES = [

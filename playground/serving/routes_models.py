@@ -37,10 +37,12 @@ def begin(request: Request) -> Response:
     name = _name(request)
     models.check_name(name)
     if models.is_here(name):
-        return _arrived_progress()
+        download = Download(name)
+        download.arrived = download.over = True
+        return _progress(download)
     if not models.may_fetch(name):
         raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-    return _progress_of(downloads().wait_for(visitor(request).person, name, visitor(request).address))
+    return _progress(downloads().wait_for(visitor(request).person, name, visitor(request).address))
 
 
 @answered
@@ -48,7 +50,7 @@ def ask(request: Request) -> Response:
     name = _name(request)
     if (download := downloads().of(people.key_of(request), name)) is None:
         raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
-    return _progress_of(download)
+    return _progress(download)
 
 
 @own_pages_only
@@ -63,19 +65,11 @@ def _name(request: Request) -> str:
     return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer name
 
 
-def _progress_of(download: Download) -> Response:
-    return _progress(download.bytes, download.total, download.arrived, download.over, download.trouble)
-
-
-def _arrived_progress() -> Response:
-    return _progress(0, 0, True, True, None)
-
-
-def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
+def _progress(download: Download) -> Response:
     """`arrived`: all bytes are here and the model is loading. `over`: the model can be shown, or `trouble` says why
     not."""
-    progress = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
-    return JSONResponse(progress, headers=PRIVATE)
+    names = ("bytes", "total", "arrived", "over", "trouble")
+    return JSONResponse({name: getattr(download, name) for name in names}, headers=PRIVATE)
 
 
 ROUTES = [

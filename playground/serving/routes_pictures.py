@@ -22,7 +22,7 @@ async def bring(request: Request) -> Response:
     try:
         data = await incoming.deliveries().read_body(request)
     except Refused as refused:
-        return sentence_response(str(refused), refused.status)
+        return refused.response
     name = unquote(request.headers.get("x-playground-name", "picture"))
 
     def work() -> Response:
@@ -46,7 +46,7 @@ def take_labelled(request: Request) -> Response:
 
 
 def picture_record(picture: Picture) -> dict:
-    return {"id": picture.id, "title": picture.name, "thumb": picture.thumbnail}
+    return {"id": picture.id, "title": picture.name, "thumb": pictures.thumbnail(picture.image)}
 
 
 async def show(request: Request) -> Response:

@@ -3,14 +3,12 @@ microscope/shell/teachpage.js shows it."""
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import chosen, people
-from playground.serving.answering import Refused, answered, own_pages_only
+from playground.serving.answering import Refused, answered, own_pages_only, unless_known
 from playground.serving.here import Here
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may print another sheet
@@ -20,12 +18,7 @@ AN_HOUR = "public, max-age=3600"  # no longer, because a new version may print a
 def material(request: Request) -> Response:
     from playground.lessons import teaching  # imports torch, which a server's first picture must not wait for
 
-    response = JSONResponse(teaching.as_data())
-    response.headers["ETag"] = tag = f'"{sha256(response.body).hexdigest()[:16]}"'
-    response.headers["Cache-Control"] = "no-cache"
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
-    return response
+    return unless_known(request, JSONResponse(teaching.as_data()))
 
 
 @answered

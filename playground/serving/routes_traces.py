@@ -23,8 +23,6 @@ from playground.pack import in_eight_bits, pack
 from playground.samples import named, start_patch
 from playground.serving import chosen, models, own_models, people, pictures, queue, traces, worked
 from playground.serving.answering import Refused, answered
-from playground.serving.cache import Cache
-from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_samples import FOREVER, credit, picture_address
@@ -42,12 +40,11 @@ BINARY = "application/octet-stream"
 
 @answered
 def describe(request: Request) -> Response:
-    person = people.person_of(request)
-    picture, setup = chosen.read(request.query_params, person)
-    return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
+    picture, setup = chosen.read(request.query_params, people.person_of(request))
+    return JSONResponse(trace_record(picture, setup), headers={"Cache-Control": "no-store"})
 
 
-def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
+def trace_record(picture: Picture, setup: Setup) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
     fields: dict[str, object]
     if picture.is_sample:
@@ -56,9 +53,8 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         fields |= {"title": picture.name, "sample": picture.name}
     else:
         fields = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
-    coarse_setup = traces.first_look(picture, setup, cache_of(person))
     grids = [
-        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, is_first_look=False)))}
+        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail)))}
         for detail in models.details(setup.model)
     ]
     digest = chosen.digest(picture, setup)
@@ -73,17 +69,12 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
         "grids": grids,
-        "first": coarse_setup is not None,  # whether a coarser trace, shown first, saves time
         "usual": picture.is_sample and setup == chosen.usual_setup(picture.sample_name),
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **fields},
         "text": own_models.text_tower_folder(setup.model) is not None,
         "private": not picture.is_sample,
     }
-
-
-def cache_of(person: Person | None) -> Cache | None:
-    return person.traces if person else None
 
 
 @dataclass(frozen=True)
@@ -93,16 +84,14 @@ class Asked:
     words: Mapping[str, str]
     picture: Picture
     setup: Setup
-    person: Person | None
 
     def trace(self, **changes: Any) -> Trace:
         """The trace, or that of a pass with other settings."""
-        return traces.trace(self.picture, replace(self.setup, **changes), cache_of(self.person))
+        return traces.trace(self.picture, replace(self.setup, **changes))
 
     def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
-        """What `make` gives, kept for the next request: of a sample for everybody, else with its owner."""
-        own_cache = self.person.results if self.person else worked.shared_results()
-        return worked.cached_result(self.picture, self.setup, own_cache, key, make)
+        """What `make` gives, kept for the next request."""
+        return worked.cached_result(self.picture, self.setup, key, make)
 
 
 def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Response]]:
@@ -110,8 +99,8 @@ def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Res
 
     @answered
     def endpoint(request: Request) -> Response:
-        person = people.person_of(request)
-        asked = Asked(request.query_params, *chosen.read(request.query_params, person), person)
+        words = request.query_params
+        asked = Asked(words, *chosen.read(words, people.person_of(request)))
         chosen.check_digest(request.path_params["digest"], asked.picture, asked.setup)
         response = make(asked)
         if "Cache-Control" not in response.headers:
@@ -125,9 +114,7 @@ def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Res
 def layers(asked: Asked) -> Response:
     layer_numbers = chosen.numbers(asked.words, "layers", MOST_LAYERS) if "layers" in asked.words else None
     heads = chosen.numbers(asked.words, "heads", MOST_HEADS) if "heads" in asked.words else None
-    if not asked.picture.is_sample and "finer" in asked.words:  # a coarser trace is on the screen, so this one may wait
-        traces.trace(asked.picture, asked.setup, cache_of(asked.person), finer=True)
-    data = traces.pack_of_layers(asked.picture, asked.setup, cache_of(asked.person), layer_numbers, heads)
+    data = traces.pack_of_layers(asked.picture, asked.setup, layer_numbers, heads)
     return Response(in_eight_bits(data) if "rounded" in asked.words else data, media_type=BINARY)
 
 
@@ -170,9 +157,7 @@ def names(asked: Asked) -> Response:
     """What each head of a layer does on average over the picture."""
     trace = asked.trace()
     layer = chosen.number(asked.words, "layer", trace.layers)
-    cache = traces.names_of_samples() if asked.picture.is_sample else asked.person.head_names  # type: ignore[union-attr]
-    key = asked.picture.id, asked.setup, layer
-    return JSONResponse({"heads": cache.get(key, lambda: traces.names_of_heads(trace, layer))})
+    return JSONResponse({"heads": asked.kept(("names", layer), lambda: traces.names_of_heads(trace, layer))})
 
 
 @part
@@ -196,7 +181,7 @@ def _numbers_of_heads(asked: Asked, scale: float | None) -> dict:
 def look_at_first_picture() -> None:
     """Runs the model on the picture that opens first, and measures its heads: a server's first reader does not wait."""
     picture = pictures.sample(chosen.first_sample())
-    _numbers_of_heads(Asked({}, picture, chosen.usual_setup(picture.sample_name), None), None)
+    _numbers_of_heads(Asked({}, picture, chosen.usual_setup(picture.sample_name)), None)
 
 
 def _scale(text: str) -> float | None:

@@ -20,19 +20,14 @@ from playground.serving import app, models, settings
 from playground.serving.answering import Refused, answered
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-_offered: dict[
-    str, list[tuple[tuple[str, ...], str]]
-] = {}  # entry -> (styles, mounts) of each script that begins there
+# (entry, styles, mounts) of each script that browsers may fetch; others are offered where they are listed
+_offered: set[tuple[str, tuple[str, ...], str]] = {("engine/worker.js", (), ""), ("shell/phone.js", (), "")}
 
 
 def offer(entry: str, *styles: str, mounts: str = "") -> None:
     """Lets browsers fetch this script. Only what the pages need is offered: a stranger who mixed styles at will could
     fill every cache."""
-    _offered.setdefault(entry, []).append((styles, mounts))
-
-
-for _entry in ("engine/worker.js", "shell/phone.js"):  # others are offered where they are listed
-    offer(_entry)
+    _offered.add((entry, styles, mounts))
 
 
 @cache
@@ -54,9 +49,10 @@ def address(entry: str, *styles: str, mounts: str = "") -> str:
 @answered
 def send(request: Request) -> Response:
     digest, entry = request.path_params["digest"], request.path_params["entry"]
-    if entry not in _offered:
+    offered = [(styles, mounts) for each, styles, mounts in _offered if each == entry]
+    if not offered:
         raise Refused("There is no such script.", 404)
-    for styles, mounts in _offered[entry]:
+    for styles, mounts in offered:
         if address(entry, *styles, mounts=mounts) == f"api/app/{digest}/{entry}":
             return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
     raise Refused("This page is older than the server: reload it.", 410)

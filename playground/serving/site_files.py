@@ -17,8 +17,6 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PIL.Image import Image
-
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.lessons.lesson import Lesson, Step, Subject, TextSetting
@@ -26,14 +24,13 @@ from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
-from playground.pictures import jpegs
-from playground.pictures.images import fit, model_input, open_image
-from playground.samples import Sample, samples
+from playground.pictures.images import model_input
+from playground.samples import samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import SamplePack, some_layers
 
 if TYPE_CHECKING:
-    from playground.tracing import Trace
+    pass
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first
@@ -41,7 +38,6 @@ FIRST_GRIDS = {models.PHOTOGRAPH_MODEL: (16, 16)}
 MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
 ASK_ABOVE_BYTES = 4e6  # bytes of weights above which the page asks the person before a download
 WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
-PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {
     "bundled": models.OUR_MODELS["bundled"],
     models.PHOTOGRAPH_MODEL: "photographs: learned from 142 million, without labels",
@@ -120,111 +116,53 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
     return records
 
 
-def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
-    """Writes the samples and returns their list for the browser; the page opens with the first. `photographs`: a folder
-    of the owner's pictures, which come first and are shown in `model`. `named_samples`: the samples for which the names
-    of heads are written; None means all samples."""
+def write_samples(folder: Folder, named_samples: Collection[str] | None) -> dict:
+    """Writes the samples and returns their list for the browser; the page opens with the first. `named_samples`: the
+    samples for which the names of heads are written; None means all samples."""
     shipped_samples = samples()
-    data_of_pack = {
-        sample_pack: data
-        for sample_pack in prepared.all_packs()
-        if (data := prepared.all_layers(sample_pack)) is not None
-    }
     listing = json.loads(routes_samples.sample_list_json(shipped_samples, models.has_photographs()))
     del listing["real"], listing["own"]  # the browser adds these two fields itself
-    for sample, record in zip(shipped_samples, listing["samples"], strict=True):
+    records = dict(zip(shipped_samples, listing["samples"], strict=True))
+    for sample, record in records.items():
         picture = pictures.sample(sample.name)
-        record |= _picture_record(folder, sample.name, picture.jpeg, picture.size)
-        packs_of_sample = {
-            sample_pack: data for sample_pack, data in data_of_pack.items() if sample_pack.sample == sample
-        }
-        wants_names = named_samples is None or sample.name in named_samples
-        record["prepared"] = {
-            f"{sample_pack.model} {sample_pack.detail}": _write_layers(
-                folder, sample_pack.name, data, _opening_head(sample, sample_pack),
-                _names_of_heads(_full_trace(data, sample_pack.model, picture.image)) if wants_names else None,
-            )
-            for sample_pack, data in packs_of_sample.items()
-        }  # fmt: skip
-    own_records = (
-        [_photograph_record(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
-        if photographs
-        else []
-    )
-    listing["samples"] = [*own_records, *(record for record in listing["samples"] if record["prepared"])]
+        record["picture"] = folder.put(f"samples/{sample.name}.jpg", picture.jpeg)
+        record["width"], record["height"] = picture.size
+        record["prepared"] = {}
+    for sample_pack in prepared.all_packs():
+        if (data := prepared.all_layers(sample_pack)) is not None:
+            wants_names = named_samples is None or sample_pack.sample.name in named_samples
+            layers = _write_layers(folder, sample_pack, data, wants_names)
+            records[sample_pack.sample]["prepared"][f"{sample_pack.model} {sample_pack.detail}"] = layers
+    listing["samples"] = [record for record in listing["samples"] if record["prepared"]]
     return listing
 
 
-def _pictures_in(place: Path) -> list[Path]:
-    if not place.is_dir():
-        raise PlaygroundError(f"--photographs is a folder of pictures, and {place} is none.")
-    if not (files := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURE_SUFFIXES)):
-        raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURE_SUFFIXES)}.")
-    return files
-
-
-def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
-    """The record of an owner's photograph as a sample. It names no row: the browser looks for its best moment."""
-    image = open_image(file)
-    vit = models.load(model)
-    from playground.tracing import trace
-
-    photo_trace = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
-    name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
-    screen_image = image.copy()
-    screen_image.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
-    return {
-        "name": name,
-        "title": re.sub(r"[_\s]+", " ", file.stem).strip(),
-        "hint": "",
-        "kind": "photograph",
-        "credit": "",
-        "thumb": pictures.thumbnail(image),
-        "opens": {"model": model, "detail": 1},
-        **_picture_record(folder, name, jpegs.as_jpeg(screen_image), image.size),
-        "prepared": {
-            f"{model} 1": _write_layers(
-                folder, name, photo_trace.to_bytes(), None, _names_of_heads(photo_trace) if with_names else None
-            )
-        },
-    }
-
-
-def _picture_record(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> dict:
-    return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
-
-
-def _full_trace(data: bytes, model: str, image: Image) -> Trace:
-    """The prepared trace with its network and pixels, which are needed to measure heads."""
-    from playground.tracing import Trace
-
-    prepared_trace, vit = Trace.from_bytes(data), models.load(model)
-    c = vit.config
-    return replace(
-        prepared_trace, vit=vit, input=model_input(image, prepared_trace.size, c.mean, c.std, c.interpolation)
-    )
-
-
-def _names_of_heads(picture_trace: Trace) -> bytes:
-    """The names of all heads by their habits on this picture."""
-    return json.dumps(
-        [traces.names_of_heads(picture_trace, layer) for layer in range(picture_trace.layers)], ensure_ascii=False
-    ).encode()
-
-
-def _write_layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
-    """Writes a file for each layer, and a file for the head that the page shows first. Returns the files' record."""
+def _write_layers(folder: Folder, sample_pack: SamplePack, data: bytes, wants_names: bool) -> dict:
+    """Writes a file for each layer, one for the head that the page shows first, and one for the names of all heads.
+    Returns the files' record."""
     header, _ = unpack(data)
-    layers, upper = header["held"], upper_layer(header["layers"])
-    layer, head = view or (upper, 0)
+    layers, upper, name = header["held"], upper_layer(header["layers"]), sample_pack.name
+    view = chosen.opening_view(sample_pack.sample.name, chosen.Setup(sample_pack.model, sample_pack.detail))
+    layer, head = int(view.get("layer", upper)), int(view.get("head", 0))
     opening_pack = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
-    files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in layers]
     return {
         "upper": upper,
         "opening": {"layer": layer, "head": head, "file": opening_pack},
-        "layers": files,
-        "names": names and folder.put(f"samples/{name}-names.json", names),
+        "layers": [folder.put(f"samples/{name}-{n}.pack", some_layers(data, [n])) for n in layers],
+        "names": folder.put(f"samples/{name}-names.json", _names_of_heads(sample_pack, data)) if wants_names else None,
     }
+
+
+def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
+    """The names of all heads by their habits on this picture, for which a prepared trace needs its network and pixels
+    again."""
+    from playground.tracing import Trace
+
+    seen, vit = Trace.from_bytes(data), models.load(sample_pack.model)
+    c, image = vit.config, pictures.sample(sample_pack.sample.name).image
+    seen = replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+    names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
+    return json.dumps(names, ensure_ascii=False).encode()
 
 
 def opening_file(record: dict) -> str:
@@ -239,11 +177,6 @@ def write_offline_list(folder: Folder, first_files: list[str]) -> dict:
     files = {name: size for name, size in sizes.items() if not name.startswith(WEIGHTS)}
     index_file = folder.put("offline.json", json.dumps(files).encode())
     return {"soon": first_files, "all": index_file, "bytes": sum(files.values()) + weights}
-
-
-def _opening_head(sample: Sample, sample_pack: SamplePack) -> tuple[int, int] | None:
-    words = chosen.opening_view(sample.name, chosen.Setup(sample_pack.model, sample_pack.detail))
-    return (int(words["layer"]), int(words["head"])) if words else None
 
 
 # A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
@@ -317,7 +250,7 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
         names = [name for name in options if any(one != part for one in versions_of([name], n).values())]
         if names:
             versions = {
-                _joined_values(v for name, v in zip(options, values, strict=True) if name in names): version
+                " | ".join(str(v) for name, v in zip(options, values, strict=True) if name in names): version
                 for values, version in versions_of(names, n).items()
             }
             timing = {"after": part["after"]} if "after" in part else {}
@@ -340,10 +273,6 @@ def _with_shared_data(parts: dict[str, dict]) -> dict:
         for key, part in parts.items()
     }
     return {"of": different_parts, "same": same_data}
-
-
-def _joined_values(values: Iterable[object]) -> str:
-    return " | ".join(map(str, values))
 
 
 def _with_played_options(played_values: Mapping[str, Collection], parts: list[dict]) -> list[dict]:

@@ -89,7 +89,7 @@ def living_page(subject: Here) -> str:
         "model": subject.model_name,
         "parts": [{"kind": region.kind, "box": region.box} for region in sample.parts] if sample else [],
     }  # fmt: skip
-    with queue.drawing():
+    with queue.figures().take():
         spec = html.with_layers_that_fit(replace(opening_view, all_layers=all_layers_fit), trace)
         return html.story(spec, trace, subject.picture.image, story)
 

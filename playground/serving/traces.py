@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from playground.errors import NoRoom, PlaygroundError
 from playground.serving import app, effort, models, prepared, queue, settings
-from playground.serving.cache import MB, Cache, Caches
+from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
     from playground.vit import VisionTransformer
 
-FIRST_LOOK_SIDE = 20  # patches along each side of a square picture in the coarse trace that is shown first
-FIRST_LOOK_ABOVE = 20e9  # multiplications of a pass, above which a coarse trace comes first; DINOv2 S has 17e9
 MOST_PACKED_BYTES = 32 * MB  # most bytes of one answer with several layers
-MOST_OWN_BYTES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 
 log = logging.getLogger("playground")
 
@@ -39,32 +36,32 @@ class Setup:
     detail: int = 1  # factor by which the grid is finer along each side
     scale: float | None = None  # replaces 1/√d_k in the whole pass
     cut: tuple[str, ...] = ()  # texts of cuts: see playground/cuts.py
-    is_first_look: bool = False  # whether this is the coarse setup in which an upload is shown first
     other_sample: str = ""  # the sample whose values `cut` puts into the pass
 
 
 @app.part
-def _all_traces() -> tuple[Cache, Caches]:
+def _all_traces() -> tuple[Cache, Cache]:
     models.loaded_models().on_drop = forget
-    return Cache(settings.now().sample_mb * MB, size=trace_bytes), Caches()
+    now = settings.now()
+    return Cache(now.sample_mb * MB, size=trace_bytes), Cache(now.upload_mb * MB, size=trace_bytes)
 
 
 def sample_traces() -> Cache:
     return _all_traces()[0]
 
 
-def person_caches() -> Caches:
+def own_traces() -> Cache:
+    """The traces of people's own pictures, each of which is dropped with its picture."""
     return _all_traces()[1]
 
 
-def own_cache() -> Cache:
-    """A cache for one person's traces, which is dropped with the person."""
-    return person_caches().add(Cache(MOST_OWN_BYTES, size=trace_bytes))
+def traces_of(picture: Picture) -> Cache:
+    return sample_traces() if picture.is_sample else own_traces()
 
 
 def forget(model: Hashable) -> None:
     """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
-    for traces in (sample_traces(), *person_caches()):
+    for traces in _all_traces():
         traces.drop_where(lambda key: key[1].model == model)
 
 
@@ -81,8 +78,6 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     from playground.pictures.images import fit
 
     patch_side, usual_size = models.patch_and_input(setup.model)
-    if setup.is_first_look:
-        return fit(picture.size, patch_side, (FIRST_LOOK_SIDE * patch_side,) * 2)
     return fit(picture.size, patch_side, (usual_size[0] * setup.detail, usual_size[1] * setup.detail))
 
 
@@ -92,41 +87,26 @@ def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
     return height // patch_side, width // patch_side
 
 
-def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False) -> Trace:
-    """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
-    whether the person already sees a coarser trace."""
-    if picture.is_sample:
-        return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
-    assert person_cache is not None, "a person has a picture of their own"
-    own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
-    person_caches().trim(settings.now().upload_mb * MB)
-    return own_trace
+def trace(picture: Picture, setup: Setup) -> Trace:
+    return traces_of(picture).get((picture.id, setup), lambda: _run(picture, setup))
 
 
-def is_kept(picture: Picture, setup: Setup, person_cache: Cache | None) -> bool:
-    cache = sample_traces() if picture.is_sample else person_cache
-    return cache is not None and (picture.id, setup) in cache
+def is_kept(picture: Picture, setup: Setup) -> bool:
+    return (picture.id, setup) in traces_of(picture)
 
 
-def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
-    """A coarser setup that shows an upload sooner; None if that saves no time."""
-    if picture.is_sample or is_kept(picture, setup, person_cache):
-        return None
-    coarse_setup = replace(setup, detail=1, is_first_look=True)
-    (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
-    parameters = sum(p.numel() for p in models.load(setup.model).parameters())
-    saves_time = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
-    return coarse_setup if saves_time else None
-
-
-def _run(picture: Picture, setup: Setup, finer: bool = False) -> Trace:
+def _run(picture: Picture, setup: Setup) -> Trace:
     import torch
 
     vit = models.load(setup.model)
     rows, columns = grid(picture, setup)
-    passes = _passes(setup)
+    passes = 1
+    if texts := further_cuts(setup):
+        from playground.analysis import interventions
+
+        passes = 2 + interventions.PASSES * len(texts)
     effort.check(vit, (rows, columns), passes)
-    with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
+    with queue.turn(seconds=passes * effort.seconds(vit, rows * columns)):
         start_time = time.perf_counter()
         try:
             picture_trace = _run_with_cuts(vit, picture, setup)
@@ -153,14 +133,6 @@ def further_cuts(setup: Setup) -> list[str]:
     return [text for text in setup.cut if is_put(text)]
 
 
-def _passes(setup: Setup) -> int:
-    if not (texts := further_cuts(setup)):
-        return 1
-    from playground.analysis import interventions
-
-    return 2 + interventions.PASSES * len(texts)
-
-
 def _run_with_cuts(vit: VisionTransformer, picture: Picture, setup: Setup) -> Trace:
     from playground.tracing import trace
 
@@ -182,18 +154,14 @@ def _run_with_cuts(vit: VisionTransformer, picture: Picture, setup: Setup) -> Tr
 
 
 def pack_of_layers(
-    picture: Picture,
-    setup: Setup,
-    person_cache: Cache | None,
-    layer_numbers: list[int] | None,
-    heads: list[int] | None = None,
+    picture: Picture, setup: Setup, layer_numbers: list[int] | None, heads: list[int] | None = None
 ) -> bytes:
     """A pack of these layers and heads. The default is all heads of the upper layer, where heads look at objects."""
-    with queue.packing() if layer_numbers and len(layer_numbers) > 1 else nullcontext():
+    with queue.packings().take() if layer_numbers and len(layer_numbers) > 1 else nullcontext():
         data = _made_ahead(picture, setup, layer_numbers, heads)
     if data is not None:
         return data
-    return _fresh_pack(trace(picture, setup, person_cache), layer_numbers, heads)
+    return _fresh_pack(trace(picture, setup), layer_numbers, heads)
 
 
 def _made_ahead(
@@ -219,24 +187,9 @@ def _fresh_pack(picture_trace: Trace, layer_numbers: list[int] | None, heads: li
         raise PlaygroundError(
             f"These {len(layer_numbers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
         )
-    with queue.packing():
+    with queue.packings().take():
         data = picture_trace.to_bytes(layer_numbers)
         return data if heads is None else some_layers(data, layer_numbers, heads)
-
-
-# The names of the heads' habits on a picture, layer by layer.
-
-
-NAMES_BYTES = 1000  # the estimated bytes of one layer's names
-
-
-def names_cache() -> Cache:
-    return Cache(MB, size=lambda names: NAMES_BYTES)
-
-
-@app.part
-def names_of_samples() -> Cache:
-    return names_cache()
 
 
 def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str, str, str]]:

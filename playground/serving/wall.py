@@ -118,7 +118,7 @@ def aspect(moment: Moment) -> float:
 def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
     """(the query's weights, names of the prefix tokens, the grid). Computed without torch, whose import would delay
     the page."""
-    data = traces.pack_of_layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
+    data = traces.pack_of_layers(pictures.sample(moment.sample), traces.Setup(moment.model), [moment.layer])
     header, arrays = unpack(data)
     (row, column), (rows, columns), prefix = moment.patch, header["grid"], tuple(header["prefix"])
     q, k = (arrays[name][0, moment.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)

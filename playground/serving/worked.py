@@ -1,6 +1,5 @@
-"""Caches the results of lessons, with one limit for all sessions. A result may be dropped at any time, because it is
-computed again on demand. A person's choices and guesses are not kept here but in the session's state.
-"""
+"""Caches results about pictures: of lessons, figures, heads. A result may be dropped at any time: it is computed again
+on demand."""
 
 from __future__ import annotations
 
@@ -13,20 +12,13 @@ import numpy as np
 from PIL import Image
 
 from playground.serving import app
-from playground.serving.cache import MB, Cache, Caches
+from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-# most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
-SHARED_BYTES = 60 * MB
-ALL_OWN_BYTES = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this number
-ONE_OWN_BYTES = 16 * MB  # most bytes of one session's own cache
+# most bytes of results about samples, and about people's own pictures; deploy/README.md relies on their sum
+SHARED_BYTES, OWN_BYTES = 60 * MB, 40 * MB
 ENTRY_BYTES = 2000  # estimated bytes that an entry takes besides its value
-
-
-@app.part
-def session_caches() -> Caches:
-    return Caches()
 
 
 @app.part
@@ -34,27 +26,22 @@ def shared_results() -> Cache:
     return Cache(SHARED_BYTES, size=size)
 
 
-def lesson_cache() -> Cache:
-    """A session's own cache, for results about its uploads and for messages to its browser."""
-    return session_caches().add(Cache(ONE_OWN_BYTES, size=size))
+@app.part
+def own_results() -> Cache:
+    """The results about people's own pictures, each of which is dropped with its picture."""
+    return Cache(OWN_BYTES, size=size)
 
 
-def cached_result(
-    picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable, make: Callable[[], Any]
-) -> Any:
-    """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
-    key = (picture.id, setup, result_key)
-    return shared_results().get(key, make) if picture.is_sample else cached_value(own_cache, key, make)
+def results_about(picture: Picture) -> Cache:
+    return shared_results() if picture.is_sample else own_results()
 
 
-def has_result(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
-    return (picture.id, setup, result_key) in (shared_results() if picture.is_sample else own_cache)
+def cached_result(picture: Picture, setup: Setup, result_key: Hashable, make: Callable[[], Any]) -> Any:
+    return results_about(picture).get((picture.id, setup, result_key), make)
 
 
-def cached_value(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
-    value = own_cache.get(key, make)
-    session_caches().trim(ALL_OWN_BYTES)
-    return value
+def has_result(picture: Picture, setup: Setup, result_key: Hashable) -> bool:
+    return (picture.id, setup, result_key) in results_about(picture)
 
 
 def size(value: Any) -> int:

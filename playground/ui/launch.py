@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import threading
 import time
-import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Iterable
@@ -30,11 +28,13 @@ OPEN_WARNING = (
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
     """Runs the server until it ends. `port`: None means the first free port from 8501 up. `names`: further host names
     by which browsers may call the server."""
-    port = _free_port(host) if port is None else port
-    if not _is_free(host, port):
-        raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
-    _answer_to(*names, *_names_of(host))
+    is_address = ":" in host or host.replace(".", "").isdecimal()
+    if all_names := [*names, *([] if is_address or host == "localhost" else [host])]:
+        os.environ["PLAYGROUND_HOSTS"] = " ".join((os.environ.get("PLAYGROUND_HOSTS", ""), *all_names))
+    settings.read()  # raises an error if one of the names is invalid
     starting.check_settings()
+    listeners = _listeners(host, port)
+    port = listeners[0].getsockname()[1]
     name = "localhost" if host in ALL_INTERFACES else host
     url = (
         f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))}"
@@ -45,19 +45,7 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     if browser:
         threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
     with suppress(KeyboardInterrupt):
-        run.serve(run.at_port(host, port))
-
-
-def _answer_to(*names: str) -> None:
-    if names:
-        os.environ["PLAYGROUND_HOSTS"] = " ".join((os.environ.get("PLAYGROUND_HOSTS", ""), *names))
-    settings.read()  # raises an error if one of the names is invalid
-
-
-def _names_of(host: str) -> Iterable[str]:
-    """[host] if the host is a name; [] for an address and for localhost, to which requests are answered anyway."""
-    is_address = ":" in host or host.replace(".", "").isdecimal()
-    return [] if is_address or host == "localhost" else [host]
+        run.serve(listeners)
 
 
 def _is_of_this_machine(host: str) -> bool:
@@ -65,50 +53,22 @@ def _is_of_this_machine(host: str) -> bool:
     return all(ip_address(str(address[0])).is_loopback for *_, address in addresses)
 
 
-def _free_port(host: str) -> int:
-    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TO_TRY):
-        if _is_free(host, port):
-            return port
+def _listeners(host: str, port: int | None) -> list[socket.socket]:
+    if port is not None and not 1 <= port <= 65535:
+        raise PlaygroundError(f"--port goes from 1 to 65535; given was {port}.")
+    for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TO_TRY) if port is None else [port]:
+        if listeners := run.at_port(host, candidate):
+            return listeners
+    if port is not None:
+        raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
     raise PlaygroundError(
         f"No port from {FIRST_PORT} to {FIRST_PORT + PORTS_TO_TRY - 1} is free; choose one by --port."
     )
 
 
-def _is_free(host: str, port: int) -> bool:
-    if not 1 <= port <= 65535:
-        raise PlaygroundError(f"--port goes from 1 to 65535; given was {port}.")
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except socket.gaierror:
-        raise _no_address(host) from None
-    with socket.socket(family, kind) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended leaves its port free
-        try:
-            probe.bind(address)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                return False
-            if error.errno == errno.EADDRNOTAVAIL:
-                raise _no_address(host) from None
-            raise PlaygroundError(
-                f"Port {port} can't be opened: {error.strerror or error}; choose another one by --port."
-            ) from None
-    return True
-
-
-def _no_address(host: str) -> PlaygroundError:
-    return PlaygroundError(f"This machine has no address {host!r}; give --host localhost or 0.0.0.0.")
-
-
 def _open_when_ready(url: str) -> None:
-    while not _answers(f"{url}/healthz"):
+    while True:
+        with suppress(OSError), urllib.request.urlopen(f"{url}/healthz", timeout=5):  # also a refusal is an OSError
+            break
         time.sleep(0.1)
     webbrowser.open(url)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return answer.status == 200
-    except (urllib.error.URLError, OSError):
-        return False

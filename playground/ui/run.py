@@ -5,6 +5,7 @@ python -m playground.ui.run FILE     listens at a Unix socket for the proxy; dep
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -52,21 +53,35 @@ def at_unix_socket(file: Path) -> socket.socket:
 
 
 def at_port(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets, one for each address family of the host. Each names its protocol: asyncio sets TCP_NODELAY
-    on such sockets only."""
-    listeners = []
-    for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    """Listening sockets, one for each address family of the host; none if the port is taken. Each names its protocol:
+    asyncio sets TCP_NODELAY on such sockets only."""
+    listeners: list[socket.socket] = []
+    trouble = f"This machine has no address {host!r}; give --host localhost or 0.0.0.0."
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        raise PlaygroundError(trouble) from None
+    for family, kind, _, _, address in addresses:
         listener = socket.socket(family, kind, socket.IPPROTO_TCP)
+        # a server that has just ended leaves its port free
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
             listener.bind(address)
-        except OSError:  # for example, this machine has no IPv6 addresses
+            listener.listen(BACKLOG)
+        except OSError as error:
             listener.close()
+            if error.errno == errno.EADDRINUSE:
+                for other in listeners:
+                    other.close()
+                return []
+            if error.errno != errno.EADDRNOTAVAIL:  # without IPv6 localhost has one address of two
+                trouble = f"Port {port} can't be opened: {error.strerror or error}; choose another one by --port."
             continue
-        listener.listen(BACKLOG)
         listeners.append(listener)
+    if not listeners:
+        raise PlaygroundError(trouble)
     return listeners
 
 

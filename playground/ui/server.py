@@ -13,7 +13,7 @@ from starlette.middleware import Middleware  # noqa: E402
 
 from playground.serving import hosts  # noqa: E402
 from playground.serving.app import PROCESS, App, Bound, bound  # noqa: E402
-from playground.serving.routes import REDIRECTS, ROUTES  # noqa: E402
+from playground.serving.routes import ROUTES  # noqa: E402
 from playground.ui import workbench  # noqa: E402
 from playground.ui.headers import Headers, KnownHosts  # noqa: E402
 from playground.ui.lifespan import lifespan  # noqa: E402
@@ -26,7 +26,7 @@ def server_of(kept: App) -> Starlette:
     with bound(kept):
         base = hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))
         server = Starlette(
-            routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])],
+            routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *served.ROUTES])],
             middleware=[Middleware(Bound), Middleware(KnownHosts), Middleware(Headers, base=base), Middleware(Pieces)],
             lifespan=lifespan,
         )

@@ -41,15 +41,17 @@ def trace() -> playground.Trace:
     """One forward pass of the chosen model over the chosen picture."""
     name, device = _model_words()
     with st.sidebar:
+        kinds = ["Sample", "Upload", "Camera"]
         kind = st.segmented_control(
-            "Picture",
-            ["Sample", "Upload", "Camera"],
-            default="Sample",
-            required=True,
-            key="kind",
-            persist_state="session",
+            "Picture", kinds, default="Sample", required=True, key="kind", persist_state="session"
         )
-        picture = {"Sample": _sample, "Upload": _upload, "Camera": _camera}[kind]()
+        picture: tuple[str, str | Image.Image] | None
+        if kind == "Sample":
+            picture = _sample()
+        elif kind == "Upload":
+            picture = _opened(st.file_uploader("Image", ["jpg", "jpeg", "png", "webp", "heic"]))
+        else:
+            picture = _opened(st.camera_input("Camera"))
     if picture is None:
         st.info("Give a picture in the sidebar: a file of yours, or one from the camera.")
         st.stop()
@@ -103,14 +105,6 @@ def _sample() -> tuple[str, str]:
     here = [sample.name for sample in samples() if sample.is_here]
     name = st.selectbox("Sample", here, key="sample", bind="query-params")
     return name, name
-
-
-def _upload() -> tuple[str, Image.Image] | None:
-    return _opened(st.file_uploader("Image", ["jpg", "jpeg", "png", "webp", "heic"]))
-
-
-def _camera() -> tuple[str, Image.Image] | None:
-    return _opened(st.camera_input("Camera"))
 
 
 def _opened(file: Any) -> tuple[str, Image.Image] | None:

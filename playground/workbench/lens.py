@@ -28,7 +28,7 @@ def lens(seen: Trace, layer: int, head: int, patch: str, scale: str = "on", heig
             "title": seen.model,
             "numbers": b64encode(numbers).decode(),
             "picture": b64encode(picture).decode(),
-            "view": {"layer": layer, "head": head, "query": patch, "scale": scale, "locked": True, "draw": "light"},
+            "view": {"layer": layer, "head": head, "query": patch, "scale": scale, "locked": True},
             "height": height,
         },
         default={"patch": None},

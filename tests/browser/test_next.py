@@ -1,16 +1,14 @@
 """The learner's page on the server, under the base path of a host that several apps share: the page of the
 folder without a server, with HTTP as its source. Tests of the folder that hold here too have a parameter for it."""
 
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
-import waiting
 
 from browser.on_the_site import SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
 from browser.server import serving
 from browser.truth import assert_close, rounded_trace
-from playground.samples import named
 
 BASE_PATH = "/attention"
 MOST_BYTES_OF_A_RELOAD = 20_000
@@ -58,22 +56,6 @@ def test_microscope_story_moments_and_lessons_open_without_streamlit(visitor):
         opens_lesson(visitor, lesson, step)
     visitor.unfold("pages").get_by_role("link", name="Microscope").click()
     visitor.until("r => r.picture === 'meadow'")
-
-
-def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor):
-    visitor.arrive("?sample=meadow&model=bundled")
-    state = visitor.bring_photograph(named("twins").path)
-    assert visitor.uploaded == [named("twins").path.name]
-    waiting.until(lambda: "mine=" in visitor.page.url, "the address does not name the photograph")
-    picture_id = parse_qs(urlsplit(visitor.page.url).query)["mine"][0]
-    assert state["picture"] == picture_id
-    visitor.unfold("pages").get_by_role("link", name="What a weight is not").click()
-    visitor.page.locator("#lesson .guess").first.wait_for()
-    assert f"mine={picture_id}" in visitor.page.url
-    visitor.press_sample("flock")
-    visitor.page.wait_for_url("**/weight?*sample=flock*")
-    visitor.page.go_back()
-    visitor.page.locator(f'.toolbar[data-picture="mine:{picture_id}"]').wait_for(state="attached")
 
 
 @pytest.mark.parametrize("lesson", [None, ("weight", "carries")])

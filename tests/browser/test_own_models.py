@@ -1,7 +1,6 @@
 """A model that the server's owner adds, from a file that holds only weights."""
 
 import json
-import re
 
 import pytest
 import timm
@@ -42,14 +41,3 @@ def test_what_was_assumed_of_an_own_model_is_read_below_its_picture_and_in_its_c
         sheet.locator('[data-model="own/told"]').click()
         visitor.shows(model="own/told")
         assumptions.wait_for(state="hidden")
-
-
-@pytest.mark.slow
-def test_an_address_without_the_prefix_own_leads_to_the_own_model(arrive, folder):
-    with serving(PLAYGROUND_MODELS_DIR=str(folder)) as server:
-        visitor = arrive(Visitor, server.url)
-        visitor.forgiven_errors = re.compile("status of 404")
-        visitor.open("sample=flock&model=leaves")
-        visitor.hears("leaves is a model of this server's own: its name here is own/leaves.")
-        visitor.page.get_by_role("button", name="open it").click()
-        visitor.shows(model="own/leaves")

@@ -20,12 +20,9 @@ import witnesses
 from waiting import PATIENCE, until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
-from browser.policy import WATCH_VIOLATIONS
 from browser.server import ROOT, Server, free_port
 from browser.visitor import LOST_SERVER, Visitor
-from playground.ui.pages import MICROSCOPE, PAGES
 
-FORGOTTEN = re.compile(r"status of 404 .*/api/")  # a picture that the server has lost; the browser uploads it again
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT_COOKIE = "playground_seat"
 KEY_HEADER = {"X-Playground-Key": "k" * 32}
@@ -234,41 +231,6 @@ def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_
     finally:
         lone_proxy.process.terminate()
         lone_proxy.process.wait(10)
-
-
-@pytest.mark.slow
-def test_the_pages_work_under_the_policy(replicas, visit):
-    visitor, data = visit(replicas[0]), picture(320, 240)
-    visitor.context.add_init_script(WATCH_VIOLATIONS)
-    visitor.open("sample=flock")
-    hand_over(visitor, "drop", data)
-    assert_shows(visitor, data, "dropped.jpg")
-    visitor.unfold("pages").get_by_role("link", name=PAGES["block"].title).click()
-    visitor.page.get_by_role("heading", name=PAGES["block"].title).wait_for()
-    visitor.rest()
-    assert visitor.page.evaluate("window.violations") == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
-def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
-    """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
-    first_replica, second_replica = replicas
-    visitor, data = visit(first_replica), picture(320 if page == "patches" else 400, 240)
-    visitor.forgiven_errors = FORGOTTEN
-    upload(visitor, data, "mine.jpg")
-    assert_shows(visitor, data, "mine.jpg")
-    link = visitor.page.url
-    visitor.page.goto("about:blank")  # otherwise the old page might upload the picture again
-    visitor.context.add_cookies([{"name": SEAT_COOKIE, "value": proxy.seat_at(second_replica), "url": proxy.url}])
-    log_length = len(proxy.log())
-    visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))
-    if page == MICROSCOPE.name:
-        assert_shows(visitor, data, "mine.jpg")
-    else:
-        visitor.page.locator(".drawing .apart").wait_for()
-    visitor.page.wait_for_url("**mine=**")
-    assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": second_replica.address}
 
 
 @pytest.mark.slow

@@ -226,25 +226,6 @@ def test_a_link_with_a_view_opens_lab_and_one_of_see_opens_see(see):
     assert "face=see" in second_person.page.url
 
 
-def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
-    person = see()
-    person.page.locator(".see-moments button").nth(1).wait_for()
-    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
-    person.part("picture").element_handle().wait_for_element_state("stable")
-    box_before = person.box("picture")
-    for name, part in (("Why", ".sums"), ("Numbers", ".counts .big")):
-        door = person.page.get_by_role("button", name=name, exact=True)
-        door.click()
-        person.page.locator(part).wait_for()
-        assert person.box("picture") == box_before, name
-        assert door.get_attribute("aria-expanded") == "true"
-        drawer_box = person.page.locator(part).bounding_box()
-        assert drawer_box["x"] >= box_before["x"] + box_before["width"] - 1, f"{name}: {drawer_box}"
-        door.click()
-        person.page.locator(part).wait_for(state="hidden")
-    assert person.box("picture") == box_before
-
-
 def test_the_wall_of_heads_lies_over_everything_asks_where_one_points_and_gives_the_pressed_head(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
@@ -337,16 +318,6 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
     assert layer >= truth.layers // 2, "a moment is searched in the later layers"
     assert_close(best_state["row"], truth.row(layer, head, query))
     assert not re.search("layer=|query=", person.page.url), "nobody has chosen it"
-
-
-def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
-    person = see()
-    sentence_before = person.until_says(ROW)
-    person.forgiven_errors = re.compile("status of 400")
-    hand_over(person, "drop", b"no picture at all", title="notes.jpg")
-    person.hears("no picture of a kind")
-    person.page.locator(".lens:not(.expects, .waits)").wait_for()
-    assert person.until_says(ROW) == sentence_before
 
 
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):

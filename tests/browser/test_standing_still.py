@@ -10,11 +10,6 @@ SIZES = [
     *(pytest.param(*size, marks=pytest.mark.slow) for size in ((1440, 900), (1024, 768), (844, 390))),
 ]
 
-READ_PLACE = """(picture) => {
-  const [box, around] = [picture, picture.closest("[data-stage]")].map((one) => one.getBoundingClientRect());
-  return [box.x - around.x, box.y - around.y, box.width, box.height];
-}"""
-
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes_to_lab(arrive, server, width, height):
@@ -61,21 +56,3 @@ def is_within(box: dict[str, float], source: list) -> bool:
         and box["y"] <= rectangle["top"] and rectangle["bottom"] <= box["y"] + box["height"]
         for rectangle in source[1:]
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize("address", ["sample=landscape", pytest.param("sample=meadow", marks=pytest.mark.slow)])
-def test_in_lab_an_open_row_neither_moves_nor_resizes_the_photograph(arrive, server, address, width, height):
-    person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
-    person.open(f"model=bundled&{address}&face=lab")
-    person.page.wait_for_function("() => document.fonts.status === 'loaded'")
-    place_before = place(person)
-    for opens in person.page.locator(".opens").all():
-        opens.click()
-        assert place(person) == place_before, opens.inner_text()
-
-
-def place(person: SeeVisitor) -> list[float]:
-    """The picture's place in the document, once the picture rests; scrolling does not change this place."""
-    person.part("picture").evaluate(STANDS_STILL)
-    return person.part("picture").evaluate(READ_PLACE)

@@ -189,15 +189,6 @@ def raw_answer(edge: str, *lines: str) -> str:
         return connection.makefile("rb").read().decode()
 
 
-def test_a_foreign_host_name_is_refused_with_a_sentence_that_a_browser_shows(edge):
-    """Once, the browser saved the sentence as a file: its type was unknown."""
-    for path in ("/", "/workbench/static/x.js", "/api/trace"):
-        answer = raw_answer(edge, f"GET {path} HTTP/1.1", "Host: evil.example", "Connection: close")
-        assert answer.startswith("HTTP/1.1 403 ")
-        assert "\r\nContent-Type: text/plain\r\n" in answer
-        assert "PLAYGROUND_HOSTS" in answer.partition("\r\n\r\n")[2]
-
-
 def test_a_probe_that_names_no_host_is_answered(edge):
     assert raw_answer(edge, "GET /healthz HTTP/1.0").startswith("HTTP/1.1 200 ")
 

@@ -37,7 +37,7 @@ NAMES = "return says.PART_NAMES.en;"
 def rows_of(sample: samples.Sample):
     """(prefix names, grid, [(asking patch, row)])."""
     setup = chosen.usual_setup(sample.name)
-    trace = traces.trace(pictures.sample(sample.name), setup, None)
+    trace = traces.trace(pictures.sample(sample.name), setup)
     patches = np.arange(QUERIES) * (trace.grid[0] * trace.grid[1]) // QUERIES + 3
     rows = []
     for layer in range(trace.layers):

@@ -213,10 +213,10 @@ def test_all_layers_are_held_where_they_need_few_bytes_else_the_one_shown(small_
 
 
 def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
-    spec = replace(SPEC, layer=1, head=2, what="score", ceiling=0.05, view="grid=true&draw=light&locked=true")
+    spec = replace(SPEC, layer=1, head=2, what="score", ceiling=0.05, view="grid=true&beside=wall&locked=true")
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
     expected_view = {"layer": 1, "head": 2, "what": "score", "ceiling": 0.05}
-    expected_view |= {"grid": "true", "draw": "light", "locked": "true", "query": "4,4", "scale": "on"}
+    expected_view |= {"grid": "true", "beside": "wall", "locked": "true", "query": "4,4", "scale": "on"}
     assert expected_view.items() <= start["view"].items()
 
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from playground.assets import SHIPPED_MODELS
-from playground.serving import chosen, models, people, pictures, prepared, settings
+from playground.serving import chosen, models, people, pictures, prepared
 from playground.serving.answering import Refused
 from playground.serving.traces import Setup
 from serving.visits import photograph
@@ -39,7 +39,6 @@ def refusal_of(words: dict, person=None) -> Refused:
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
-        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", is_first_look=True)),
     ],
     ids=str,
 )
@@ -81,17 +80,6 @@ def test_the_refusal_of_a_missing_model_says_how_to_fetch_it(monkeypatch):
         "model": "dinov2-small", "title": "DINOv2 S/14", "megabytes": models.megabytes("dinov2-small"),
         "may_fetch": True,
     }  # fmt: skip
-
-
-def test_a_name_without_its_prefix_own_is_answered_with_the_full_name(monkeypatch, tmp_path):
-    """The server's own model is named, because no model called "leaves" can be fetched."""
-    (tmp_path / "leaves.safetensors").touch()
-    monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
-    error = refusal_of({"model": "leaves"})
-    missing = error.fields["missing"]
-    assert (error.status, missing["model"], missing["here"]) == (404, "own/leaves", True)
-    assert "own/leaves" in str(error)
-    assert refusal_of({"model": "roots"}).fields.get("missing", {}).get("here") is None
 
 
 def test_both_sides_of_a_comparison_have_the_same_detail():

@@ -8,7 +8,6 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES
 from playground.serving import chosen, models, pictures, prepared, routes_samples, starting
-from serving.visits import played
 
 FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
 DAMAGES = {
@@ -55,13 +54,6 @@ def test_all_but_the_damaged_file_is_shown(kind, cache, client, monkeypatch):
     answers.append(client.get("/api/trace?sample=chelsea&model=dinov2-small"))
     assert {item.status_code for item in answers} == {200, 404}
     assert str(cache) not in answers[-1].text
-
-
-@pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
-@pytest.mark.parametrize(("name", "step"), [("heads", "atlas"), ("patches", "cut")])
-def test_a_lesson_is_played_despite_a_damaged_file(kind, name, step, cache):
-    damage(cache, kind)
-    assert played(name, step)
 
 
 def test_weights_with_nan_are_refused_without_naming_their_folder(cache, caplog):

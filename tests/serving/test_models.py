@@ -72,16 +72,16 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
         return real_build(given_source, seed)
 
     monkeypatch.setattr(source, "build", build)
-    own_cache = traces.own_cache()
     flock = pictures.sample("flock")
-    own_cache.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own_cache))
-    traces.trace(flock, Setup("ViT-S/32"), own_cache)
+    traces.own_traces().get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32")))
     model = weakref.ref(models.load("ViT-S/32"))
     models.load("ViT-S/28")
     assert builds == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
-    assert "ViT-S/32" not in {key[1].model for keys in (own_cache, traces.sample_traces()) for key in keys._entries}
+    assert "ViT-S/32" not in {
+        key[1].model for keys in (traces.own_traces(), traces.sample_traces()) for key in keys._entries
+    }
 
 
 def test_a_grid_that_would_take_too_long_is_neither_offered_nor_computed(monkeypatch):
@@ -96,7 +96,7 @@ def test_a_grid_that_would_take_too_long_is_neither_offered_nor_computed(monkeyp
     speed = all_patches / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
-        traces.trace(new_picture, Setup("untrained"), traces.own_cache())
+        traces.trace(new_picture, Setup("untrained"))
 
 
 def test_only_safetensors_on_the_hub_are_fetched_and_never_pickled_files(monkeypatch):
@@ -125,16 +125,16 @@ def own_folder(monkeypatch, tmp_path):
 def test_a_folder_s_model_files_are_offered_by_their_own_names(own_folder):
     card = next(card for card in models.cards() if card.name == "own/my-cats")
     assert (card.title, card.here) == ("my-cats", True)
-    assert "model" in chosen.readable_settings({"model": "own/my-cats"})
+    assert chosen.read_address({"model": "own/my-cats"})[0]
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
-    assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers
+    assert traces.trace(pictures.sample("flock"), Setup("own/my-cats")).layers
 
 
 def test_a_model_file_that_was_just_deleted_is_refused_with_a_sentence(own_folder, monkeypatch):
     monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own_folder / "deleted.safetensors"})
     assert "own/my-cats" in [card.name for card in models.cards()]
-    with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
+    with pytest.raises(PlaygroundError, match=r"There is no file deleted.safetensors"):
         models.load("own/my-cats")
 
 

@@ -42,7 +42,7 @@ def write_description(folder, **fields) -> None:
 
 
 def flock_trace():
-    return traces.trace(pictures.sample("flock"), Setup(NAME), None)
+    return traces.trace(pictures.sample("flock"), Setup(NAME))
 
 
 def test_assumptions_stand_in_the_model_s_card_and_with_the_numbers(folder):

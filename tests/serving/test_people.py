@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from playground.lessons.registry import LESSONS
-from playground.serving import people, pictures
+from playground.serving import people, pictures, traces, worked
 from playground.serving.routes import ROUTES
 from serving.visits import ANNA, BERT, assert_refused, bring, photograph
 
@@ -24,6 +24,10 @@ def clock(monkeypatch):
 
 def picture(number: int = 0) -> pictures.Picture:
     return pictures.upload(photograph(number), f"{number}.jpg")
+
+
+def keep_results(picture_id: str) -> None:
+    worked.own_results().get((picture_id, "what a lesson found"), lambda: b"x" * 1000)
 
 
 def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
@@ -51,20 +55,28 @@ def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(
     person = people.everybody().enter(ANNA_KEY)
     person.take(picture())
     (reference,) = (weakref.ref(kept_picture) for kept_picture in person.pictures.values())
-    person.results.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
+    keep_results(next(iter(person.pictures)))
     clock[0] += 601
     people.everybody().forget_the_gone()
     gc.collect()
     assert reference() is None
-    assert (person.pictures, person.results.bytes, person.traces.bytes) == ({}, 0, 0)
+    assert (person.pictures, worked.own_results().bytes, traces.own_traces().bytes) == ({}, 0, 0)
+
+
+def test_what_is_made_of_a_picture_while_it_is_dropped_is_dropped_with_the_next_sweep(clock):
+    person = people.everybody().enter(ANNA_KEY)
+    person.take(kept := picture(1))
+    for picture_id in (kept.id, "dropped"):
+        keep_results(picture_id)
+    people.everybody().forget_the_gone()
+    assert [key[0] for key in worked.own_results()._entries] == [kept.id]
 
 
 @pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
 def test_a_forgotten_picture_goes_with_all_results_about_it(clock, monkeypatch, way):
     person, portrait = people.everybody().enter(ANNA_KEY), picture()
     person.take(portrait)
-    for cache in (person.results, person.head_names):
-        cache.get((portrait.id, "made of it"), lambda: b"x")
+    keep_results(portrait.id)
     if way == "told to":
         people.everybody().forget(ANNA_KEY)
     elif way == "of one picture":
@@ -75,7 +87,7 @@ def test_a_forgotten_picture_goes_with_all_results_about_it(clock, monkeypatch, 
         for number in range(3):
             people.everybody().enter(f"{number}" * 22)
         assert people.everybody().find(ANNA_KEY) is None
-    assert (portrait.id in person.pictures, person.results.bytes, person.head_names.bytes) == (False, 0, 0)
+    assert (portrait.id in person.pictures, worked.own_results().bytes) == (False, 0)
 
 
 def test_of_too_many_people_the_one_who_asked_longest_ago_is_forgotten(clock, monkeypatch):

@@ -57,7 +57,7 @@ def layers_of(name: str, numbers: list[int] | None = None, detail: int = 1) -> b
 def header_shown(name: str, numbers: list[int] | None = None) -> dict:
     """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
-    return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
+    return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), numbers))[0]
 
 
 def assert_close(pack: bytes, other_pack: bytes) -> None:

@@ -11,21 +11,13 @@ from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from playground.serving import chosen, figure_words, ledger, pictures, routes_figures, settings
-from playground.serving.routes import REDIRECTS, ROUTES
+from playground.serving.routes import ROUTES
 from playground.serving.traces import Setup
 from serving.test_people import PATH_FIELDS
 from serving.visits import ANNA, assert_refused, client
 
 ROOT = Path(__file__).parent.parent.parent
 A_STEP = {"lesson": "by_hand", "step": "colours"}
-
-
-@pytest.mark.parametrize(("address", "target"), [("/see", "face=see")])
-def test_a_short_address_leads_to_the_microscope_s_page_and_keeps_its_words(address, target):
-    with TestClient(Starlette(routes=REDIRECTS), follow_redirects=False) as browser:
-        answers = [browser.get(f"{address}{words}") for words in ("", "?sample=flock&query=2%2C5")]
-    targets = [f"./?{target}", f"./?sample=flock&query=2%2C5&{target}"]
-    assert [answer.headers["location"] for answer in answers] == targets
 
 
 def test_matplotlib_is_not_loaded_before_a_figure_is_asked_for():

@@ -16,7 +16,7 @@ FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
 
 @pytest.fixture(scope="module")
 def flock_trace():
-    return traces.trace(pictures.sample("flock"), Setup("bundled"), None)
+    return traces.trace(pictures.sample("flock"), Setup("bundled"))
 
 
 def header_and_values(answer) -> tuple[dict, np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 import playground
 from playground.analysis.scale import changed_verdicts
 from playground.pack import unpack
-from playground.serving import people, pictures, queue, routes_traces, traces
+from playground.serving import pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, assert_refused, bring, photograph
@@ -93,7 +93,7 @@ def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, mode
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
-    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
+    trace = traces.trace(pictures.sample("flock"), Setup("untrained"))
     for answer, expected in (
         (get_part(http, FLOCK, "features", layer="3"), trace.features(3)),
         (get_part(http, FLOCK, "flows"), trace.rollout()),
@@ -122,7 +122,7 @@ def test_pytorch_gives_the_story_s_row_in_full_precision_and_from_the_browser_s_
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured_with_what_a_head_was_told(http):
     words = {"sample": "flock", "model": "bundled-taught"}
     reply = get_part(http, words, "names", layer="4").json()["heads"]
-    trace = traces.trace(pictures.sample("flock"), Setup("bundled-taught"), None)
+    trace = traces.trace(pictures.sample("flock"), Setup("bundled-taught"))
     assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 4)
     assert reply[0][3] == "stay on the object that the patch belongs to"
 
@@ -130,9 +130,7 @@ def test_the_names_of_a_layer_s_heads_are_those_that_are_measured_with_what_a_he
 def test_the_verdict_of_a_whole_pass_is_python_s(http):
     words = {"sample": "flock", "model": "bundled", "scale": "off"}
     reply = get_part(http, words, "verdict").json()["labels"]
-    scaled, unscaled = (
-        traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0)
-    )
+    scaled, unscaled = (traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale)) for scale in (None, 1.0))
     assert [label for label, *_ in reply] == [verdict.label for verdict in changed_verdicts(scaled, unscaled)]
     assert [numbers for _, *numbers in reply] == [
         [round(v.scaled_share, 5), round(v.unscaled_share, 5)] for v in changed_verdicts(scaled, unscaled)
@@ -183,24 +181,6 @@ def test_an_old_digest_is_gone_and_the_page_is_asked_to_reload(http, name):
     assert "reload" in assert_refused(answer, 410)
 
 
-@pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("who", [BERT, {}, {"X-Playground-Key": "short"}], ids=["another", "none", "no key"])
-def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, own_words, name, who):
-    digest = describe(http, own_words, ANNA)["digest"]
-    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=own_words | PARTS[name], headers=who), 404)
-    words_with_key = (
-        own_words | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
-    )
-    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=words_with_key, headers=who), 404)
-
-
-def test_a_trace_of_one_s_own_picture_is_not_kept_among_those_of_samples(http, own_words):
-    former_bytes = traces.sample_traces().bytes
-    get_part(http, own_words, "layers", ANNA, layers="0")
-    assert traces.sample_traces().bytes == former_bytes
-    assert people.everybody().find(ANNA["X-Playground-Key"]).traces.bytes > 0
-
-
 HOSTILE_REQUESTS = [
     ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
     ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
@@ -245,9 +225,9 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
     monkeypatch.setattr(Trace, "to_bytes", count_and_pack)
     with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
-        list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), None, [0]), range(24)))
+        list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), [0]), range(24)))
     assert counts == [1] * 24
-    assert queue._packings().at_work == []
+    assert queue.packings().at_work == []
 
 
 def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeypatch):
@@ -264,20 +244,6 @@ def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
     packs = [get_part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
     assert len(calls) == 1
     assert len(set(packs)) == 1
-
-
-def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(
-    http, own_words, monkeypatch
-):
-    monkeypatch.setattr(traces, "FIRST_LOOK_SIDE", 7)
-    monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
-    full_reply = describe(http, own_words, ANNA)
-    coarse_reply = describe(http, own_words | {"first": "1"}, ANNA)
-    assert (full_reply["first"], coarse_reply["digest"] != full_reply["digest"]) == (True, True)
-    assert coarse_reply["grid"][0] * coarse_reply["grid"][1] < 0.7 * full_reply["grid"][0] * full_reply["grid"][1]
-    assert not describe(http, FLOCK)["first"]
-    get_part(http, own_words, "layers", ANNA, layers="0", finer="1")
-    assert not describe(http, own_words, ANNA)["first"], "the real one is there already"
 
 
 @pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from playground.errors import PlaygroundError
 from playground.serving import settings
 from playground.serving.settings import Settings
 
+ROOT = Path(__file__).parent.parent.parent
 VARIABLES = {  # variable -> its text, and the fields of the settings that it gives
     "MODELS": ("vit_a  vit_b", {"models": ("vit_a", "vit_b")}),
     "MODELS_DIR": ("/models", {"models_dir": "/models"}),
@@ -31,7 +33,8 @@ def test_every_variable_is_read():
     environment = {f"PLAYGROUND_{name}": text for name, (text, _) in VARIABLES.items()}
     fields = {name: value for _, entry in VARIABLES.values() for name, value in entry.items()}
     assert settings.read(environment) == Settings(**fields)
-    assert all(name in settings.__doc__ for name in settings.NAMES)
+    page = (ROOT / "docs" / "pages" / "deploying.md").read_text(encoding="utf-8")
+    assert all(name in page for name in settings.NAMES)
 
 
 WRONG_VALUES = {

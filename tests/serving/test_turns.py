@@ -122,16 +122,12 @@ def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace
     assert one_queue.line == []
 
 
-def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
+def test_work_of_too_many_passes_is_refused(monkeypatch):
     vit = models.load("untrained")
     speed = effort.multiplications(vit, 196) / 5  # one pass takes five seconds
     monkeypatch.setattr(effort, "multiplications_per_second", lambda device: speed)
     effort.check(vit, (14, 14), passes=1.9)
     passes = passes_of_additivity(vit.config.depth, vit.config.heads, 0)
-    with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds") as error:
+    with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds"):
         effort.check(vit, (14, 14), passes)
-    few_patches = int(str(error.value).partition("patches, about ")[2].partition(" of them")[0])
-    effort.check(vit, (1, few_patches), passes)
-    with pytest.raises(PlaygroundError):
-        effort.check(vit, (1, few_patches + 10), passes)
-    assert "patches, about " in texts_in(played("heads", "sum", model="untrained", sample="flock"))
+    assert "choose fewer patches" in texts_in(played("heads", "sum", model="untrained", sample="flock"))

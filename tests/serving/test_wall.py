@@ -20,7 +20,7 @@ def _(request):
 @pytest.mark.parametrize("number", [0, 1, 9])
 def test_the_facts_of_a_moment_are_those_of_the_network_s_row(number):
     moment = wall.MOMENTS[number]
-    trace = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
+    trace = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model))
     row = trace.row(moment.layer, moment.head, moment.patch).numpy()
     facts, patches = wall.facts(moment), row[len(trace.prefix) :]
     assert facts["most"] == pytest.approx(row.max(), abs=2e-3)
@@ -44,7 +44,7 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
         )
         unlit_pixels = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
         facts = wall.facts(moment)
-        rows, columns = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None).grid
+        rows, columns = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model)).grid
         change = Image.fromarray(np.abs(np.asarray(image) - unlit_pixels).sum(-1).astype(np.float32))
         brightness = (
             np.asarray(change.resize((columns, rows), Image.Resampling.BOX)).ravel().copy()

@@ -46,11 +46,10 @@ def test_a_host_or_port_where_nothing_can_listen_is_refused_with_a_sentence(opti
 )
 def test_host_names_from_the_options_reach_the_server(options, expected, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
-    monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
     served_sockets = []
     monkeypatch.setattr(launch, "_is_of_this_machine", lambda host: True)
-    monkeypatch.setattr(launch.run, "at_port", lambda host, port: [host])
+    monkeypatch.setattr(launch, "_listeners", lambda *_: [socket.socket()])
     monkeypatch.setattr(launch.run, "serve", lambda sockets: served_sockets.append(sockets))
     assert main([*options, "--no-browser"]) == 0
     assert os.environ["PLAYGROUND_HOSTS"].split() == expected.split()
@@ -75,7 +74,9 @@ def test_a_taken_port_that_was_asked_for_is_refused(taken_port, capsys):
 
 def test_without_the_option_port_a_taken_port_is_passed_over(taken_port, monkeypatch):
     monkeypatch.setattr(launch, "FIRST_PORT", taken_port)
-    assert launch._free_port("127.0.0.1") > taken_port
+    (listener,) = launch._listeners("127.0.0.1", None)
+    with listener:
+        assert listener.getsockname()[1] > taken_port
 
 
 def test_the_browser_opens_once_the_server_answers(monkeypatch):

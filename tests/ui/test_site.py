@@ -5,7 +5,6 @@ import json
 import re
 
 import pytest
-from PIL import Image
 
 import playground
 from playground.__main__ import main
@@ -93,20 +92,6 @@ def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     trace = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
     for layer in range(trace.layers):
         assert [tuple(head) for head in entry[layer]] == traces.names_of_heads(trace, layer)
-
-
-def test_photographs_of_a_folder_come_first_and_the_browser_looks_for_their_best_moment(tmp_path, monkeypatch):
-    (tmp_path / "mine").mkdir()
-    Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
-    monkeypatch.setattr(models, "has_photographs", lambda: False)
-    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named_samples=(), lessons=())
-    first_sample, *_ = listed_samples(site_folder)
-    assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
-    assert first_sample["opens"] == {"model": "bundled", "detail": 1}
-    assert "start" not in first_sample
-    assert (
-        f'href="{first_sample["prepared"]["bundled 1"]["opening"]["file"]}"' in (site_folder / "index.html").read_text()
-    )
 
 
 def test_a_site_written_again_without_weights_keeps_unchanged_files_and_drops_the_rest(folder, tmp_path):

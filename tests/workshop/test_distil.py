@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from PIL import Image
-from tiny_runs import EMERGENT, RECIPE, TINY, weights
+from tiny_runs import EMERGENT, RECIPE, TINY
 
 import playground
 from playground.analysis import patches
@@ -21,7 +21,7 @@ from workshop import distil, order, photographs, terminal, thresholds, views
 from workshop.__main__ import main
 from workshop.batches import Batches
 from workshop.distil import LOSSES, DistillationLosses, Statistics
-from workshop.loop import read_checkpoint, steps_done, train
+from workshop.loop import train
 from workshop.losses import Scenes, Teachers
 from workshop.recipe import Emergent, waves
 from workshop.targets import mean_over_thing
@@ -130,14 +130,6 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
     assert not torch.equal(targets_given[0], targets_given[2])
     colours = F.avg_pool2d(batch["clean"], 8).flatten(2).mT * 2 - 1  # (V, side², 3)
     assert torch.allclose(targets_given[0][..., :3], colours, atol=1e-5)
-
-
-def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statistics, tmp_path):
-    stop_answers = iter([False] * 5 + [True])
-    _train(folders, statistics, tmp_path, stopped=lambda: next(stop_answers))
-    assert steps_done(tmp_path) == 5
-    assert torch.equal(weights(_train(folders, statistics, tmp_path)), weights(run[0]))
-    assert read_checkpoint(tmp_path)["losses"] == list(LOSSES)
 
 
 def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, capsys):

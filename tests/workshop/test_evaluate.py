@@ -42,12 +42,6 @@ def test_the_mass_agrees_with_whole_matrices(vit, pictures):
     assert numbers["mass, prefix counted"] < numbers["mass"]
 
 
-def test_pictures_of_anything_are_measured_as_scenes_are(vit, pictures):
-    grids = [patch_targets(scene).objects.astype(np.uint8) for scene in pictures[:3]]
-    masses = evaluate.own_mass(vit, [scene.image for scene in pictures[:3]], grids)
-    assert torch.allclose(masses, evaluate.Sums(vit, pictures[:3]).mass, atol=1e-5)
-
-
 def noisy(scene):
     """The scene with pixels of noise, so that only nearness tells which patches share an object."""
     image = np.random.default_rng(0).integers(0, 256, scene.image.shape, np.uint8)

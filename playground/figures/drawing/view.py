@@ -47,7 +47,6 @@ VIEW_CHOICES = (
     Choice("colours", "shared", ("shared", "own")),
     Choice("ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling"),
     Choice("grid", False),
-    Choice("draw", "heat", ("heat", "light")),
     Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )

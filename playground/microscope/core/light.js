@@ -4,8 +4,7 @@
 // Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
 // colour goes from red through orange to gold. The colour is lighter than the photograph beneath it, so that lightness
 // rises with the weight everywhere, and keeps the photograph's light and dark, so that objects stay recognisable.
-// Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
-// patches that hold at least 60 % of the weight of all patches.
+// Smooth lines go around places: connected patches.
 
 export const BENEATH_TONES = [0, 0.58]; // the photograph's darkest and brightest tones under the heat
 export const BENEATH_SATURATION = 0.9; // share of the photograph's colour that stays under the heat
@@ -28,17 +27,7 @@ const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
 const PEAK_FACTOR = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const MEAN_FACTOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN_SHARE = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
-const OUTLINED_SHARE = 0.6; // share of the weight of all patches that lies inside the outline, at least
-export const DIM_TONES = [0, 0.56]; // light: the darkest and brightest tone outside the outline
-export const DIM_SATURATION = 0.35; // light: share of the photograph's colour that stays outside the outline
-// colour of the light's colour bar: bright and strong, so that dimming and greying are visible
-export const LIT_GOLD = [236, 190, 96];
-const LEAST_LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
 const EASING = 0.5; // how far an outline's corners move towards their neighbours' mean; 1: all the way
-
-// The opacity of the photograph at a patch, 0 … 255.
-export const litOpacity = (step, isInside) =>
-  Math.round(255 * Math.max(Math.sqrt(step / (STEP_COUNT - 1)), isInside ? LEAST_LIT : 0));
 
 // The exposure: the value drawn brightest. Only few cells exceed it; see CLIPPED_SHARE, PEAK_FACTOR and MEAN_FACTOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
@@ -245,26 +234,6 @@ function encoded(x) {
   return (255 * (level <= 0.0031308 ? 12.92 * level : 1.055 * level ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
-// Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values
-// are taken first; of equal values, the first in order. Negative values count as 0.
-export function densestInto(out, values, from, count, mass = OUTLINED_SHARE) {
-  const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
-  let total = 0,
-    sum = 0,
-    index = count;
-  for (let j = count - 1; j >= 0 && sorted[j] > 0; j--) total += sorted[j];
-  if (!(total > 0)) return void out.fill(0);
-  do sum += sorted[--index];
-  while (sum < mass * total);
-  const threshold = sorted[index];
-  let tiedCount = 0; // number of chosen patches with the value `threshold`
-  while (sorted[index + tiedCount] === threshold) tiedCount++;
-  for (let j = 0; j < count; j++) {
-    const value = values[from + j];
-    out[j] = value > threshold || (value === threshold && tiedCount-- > 0) ? 1 : 0;
-  }
-}
-
 // Smooth closed lines around the chosen cells, as control points [row, column, row, column, …] of quadratic curves,
 // whose ends are the midpoints between neighbouring points. A cell is chosen if and only if its centre is inside.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
@@ -300,50 +269,6 @@ function smoothed(path) {
     points[i + 1] = corners[i + 1] + easing * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }
   return points;
-}
-
-// The share of all patches' weight that lies on patches whose centre is inside the curves.
-export function shareWithin(paths, values, from, rows, columns) {
-  const inside = cellsInside(paths, rows, columns);
-  let innerTotal = 0,
-    total = 0;
-  for (let cell = 0; cell < inside.length; cell++) {
-    const value = Math.max(0, values[from + cell]);
-    total += value;
-    if (inside[cell]) innerTotal += value;
-  }
-  return innerTotal / (total || 1);
-}
-
-// 1 for each cell whose centre is inside the curves. Along a row of centres, each crossing of a curve switches between
-// outside and inside.
-export function cellsInside(paths, rows, columns) {
-  const inside = new Uint8Array(rows * columns);
-  for (const path of paths) {
-    const count = path.length;
-    let y = (path[count - 2] + path[0]) / 2,
-      x = (path[count - 1] + path[1]) / 2;
-    for (let i = 0; i < count; i += 2) {
-      const endY = (path[i] + path[(i + 2) % count]) / 2,
-        endX = (path[i + 1] + path[(i + 3) % count]) / 2;
-      const bendY = (y + 2 * path[i] + endY) / 4,
-        bendX = (x + 2 * path[i + 1] + endX) / 4;
-      toggleCrossing(inside, columns, y, x, bendY, bendX);
-      toggleCrossing(inside, columns, bendY, bendX, endY, endX);
-      [y, x] = [endY, endX];
-    }
-  }
-  for (let cell = 1; cell < inside.length; cell++) if (cell % columns) inside[cell] ^= inside[cell - 1];
-  return inside;
-}
-
-// Marks where a straight piece of a curve crosses a row of centres, by toggling the next cell centre to the right. A
-// piece is too short to cross two rows.
-function toggleCrossing(inside, columns, y0, x0, y1, x1) {
-  const row = Math.ceil(Math.min(y0, y1) - 0.5);
-  if (row + 0.5 >= Math.max(y0, y1)) return;
-  const column = Math.ceil(x0 + ((row + 0.5 - y0) / (y1 - y0)) * (x1 - x0) - 0.5);
-  if (column < columns) inside[row * columns + column] ^= 1;
 }
 
 // The edges around the chosen cells as closed paths of corners [row, column, row, column, …]. The chosen cells lie to

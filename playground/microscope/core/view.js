@@ -22,7 +22,6 @@ export const DEFAULT_VIEW = Object.freeze({
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
   grid: false, //           whether to draw the patch grid
-  draw: "heat", //          how weights are drawn on the picture
   beside: "convolution", // the content of the second picture
   curtain: 0, //            the curtain's place, 0 to 1; left of it is the row at the other scale
 });
@@ -34,7 +33,6 @@ export const CHOICES = Object.freeze({
   blank: ["mean", "noise", "neighbours"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
-  draw: ["heat", "light"],
   beside: ["convolution", "wall", "compare", "filter"],
 });
 

@@ -61,11 +61,6 @@ export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].exp
 /** @param {View} view */
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// Whether a map can be drawn as light, which needs shares of a whole. Values of any
-// range, values for and against a label, and colours of features are no shares.
-/** @param {View} view */
-export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
-
 // The unit of the view's numbers; "share" is written in %.
 /** @param {View} view */
 export const unitOf = (view) => (explainsLabel(view) && wayOf(view).unitOfLabel) || wayOf(view).unit;

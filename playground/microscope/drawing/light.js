@@ -1,27 +1,20 @@
-// Paints heat and light as pixels; core/light.js has the arithmetic. Each pixel's heat is the entry of a table for the
+// Paints heat as pixels; core/light.js has the arithmetic. Each pixel's heat is the entry of a table for the
 // pixel's tone (its grey in the photograph) and the patch's step (its weight), and is blended with the photograph.
 
 import {
   BENEATH_SATURATION,
   BENEATH_TONES,
-  contours,
-  DIM_SATURATION,
-  DIM_TONES,
-  densestInto,
   fadedPixels,
   hatchedStep,
   hatching,
   heatTable,
-  LIT_GOLD,
-  litOpacity,
   OPACITIES,
   STEP_COUNT,
-  shareWithin,
   stepOf,
   TONE_COUNT,
   toneOf,
 } from "../core/light.js";
-import { makeCanvas, makeHeat } from "./dom.js";
+import { makeCanvas } from "./dom.js";
 
 const OUTLINE_COLOUR = "#fff3c8";
 const MIDDLE_GREY = 127; // a middle grey, the background of the heat's colour bar
@@ -49,7 +42,6 @@ export function makePhoto(image, width, height) {
     // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
     soft: null, //  the faded photograph as a canvas; see softOf
-    dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
 }
 
@@ -57,15 +49,6 @@ export function makePhoto(image, width, height) {
 export function softOf(photo) {
   photo.soft ??= canvasOf(photo, photo.beneath);
   return photo.soft;
-}
-
-function dimOf(photo) {
-  const { clear, width, height } = photo;
-  photo.dim ??= canvasOf(
-    photo,
-    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM_TONES, DIM_SATURATION),
-  );
-  return photo.dim;
 }
 
 function canvasOf({ width, height }, pixels) {
@@ -90,17 +73,13 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     rows: 0,
     columns: 0,
     steps: new Int16Array(0), //  each patch's last drawn step of the heat
-    chosen: new Uint8Array(0), // the patches inside the light's lines
-    outlined: 0, //               the share of all patches' weight inside these lines
-    lit: null, //                 a canvas of the light, see printLight
-    holds: "", //                 what is drawn: "heat", "light", "nothing", or the parts of printParts
+    holds: "", //                 what is drawn: "heat", "nothing", or the parts of printParts
   };
 }
 
 function resizePrint(print, rows, columns) {
   if (print.rows === rows && print.columns === columns) return;
-  const count = rows * columns;
-  Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
+  Object.assign(print, { rows, columns, steps: new Int16Array(rows * columns), holds: "" });
 }
 
 // Draws the heat of one value for each patch, from values[offset]. A row of patches is drawn if one of its steps has
@@ -187,34 +166,6 @@ function blendTable(isNegative = false) {
   return blended;
 }
 
-// Draws the photograph in full colour where the weights are large and dim and grey elsewhere, with smooth transitions.
-// Lines surround the smallest set of patches that holds most of the weight.
-export function printLight(print, values, offset, rows, columns, domain, unit) {
-  resizePrint(print, rows, columns);
-  const { context, photo, chosen } = print;
-  const { width, height } = photo;
-  densestInto(chosen, values, offset, rows * columns);
-  if (print.lit?.mask.rows !== rows || print.lit.mask.columns !== columns)
-    print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
-  const { mask, sheet } = print.lit;
-  for (let cell = 0; cell < rows * columns; cell++) {
-    mask.pixels[cell] = litOpacity(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // the opacity byte
-  }
-  mask.context.putImageData(mask.data, 0, 0);
-  const sheetContext = sheet.getContext("2d");
-  sheetContext.globalCompositeOperation = "copy";
-  sheetContext.drawImage(photo.clear, 0, 0);
-  sheetContext.globalCompositeOperation = "destination-in";
-  sheetContext.drawImage(mask.canvas, 0, 0, width, height); // enlarges the mask smoothly
-  context.drawImage(dimOf(photo), 0, 0);
-  context.drawImage(sheet, 0, 0);
-  const paths = contours(chosen, rows, columns);
-  strokeOutlines(context, paths, width / columns, height / rows, unit);
-  print.outlined = shareWithin(paths, values, offset, rows, columns);
-  print.holds = "light";
-  return print.canvas;
-}
-
 // Prints the photograph alone.
 export function printNothing(print) {
   if (print.holds !== "nothing") print.context.drawImage(softOf(print.photo), 0, 0);
@@ -254,20 +205,13 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
   }
 }
 
-// 256 CSS colours for bars and charts. draw: "heat" (over a middle grey), "light" (over a bright colour) or "against"
-// (for values below zero).
-export function barColours(draw = "heat") {
-  const table = blendTable(draw === "against");
+// 256 CSS colours for bars and charts, over a middle grey; isNegative: for values below zero.
+export function barColours(isNegative = false) {
+  const table = blendTable(isNegative);
   const tone = toneOf(MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY),
     [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0], BENEATH_TONES, BENEATH_SATURATION);
   return Array.from({ length: STEP_COUNT }, (_, step) => {
-    if (draw === "light") return `rgb(${litGold(litOpacity(step, false) / 255).join(" ")})`;
     const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONE_COUNT + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
-}
-
-function litGold(litShare) {
-  const [dimPixel] = fadedPixels([...LIT_GOLD, 0], DIM_TONES, DIM_SATURATION);
-  return LIT_GOLD.map((c, i) => Math.round(((dimPixel >> (8 * i)) & 255) * (1 - litShare) + c * litShare));
 }

@@ -12,10 +12,10 @@ import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } from "../drawing/draw.js";
-import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { heatInto, makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { loadingWords } from "./curtain.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
-import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
+import { otherSize, photoOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
 import { isMap, layersAtHand } from "./state.js";
 
@@ -61,7 +61,8 @@ export function paintNearness({ choice, data, frame, page }) {
   if (print?.photo.image !== image || print.canvas.width !== width || print.canvas.height !== height)
     nearness.print = makePrint(makePhoto(image, width, height));
   const filter = nearnessPicture(choice, data, frame);
-  if (filter.row) printPatches(choice, frame, nearness.print, filter.row, 0, frame.shown.pack, filter.domain);
+  if (filter.row)
+    printHeat(nearness.print, filter.row, 0, frame.shown.pack.rows, frame.shown.pack.columns, filter.domain);
   else printNothing(nearness.print);
   drawPicture(canvas.getContext("2d"), width, height, nearness.print.canvas, filter.picture, frame.unit);
   setText(refs.twinBadge, filter.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
@@ -111,7 +112,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const { filterBar: barCanvas } = refs;
   if (!barCanvas.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(barCanvas, rampOf(choice, frame), legend, frame.unit, frame.colours);
+  drawColourBar(barCanvas, frame.ramp, legend, frame.unit, frame.colours);
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
@@ -212,7 +213,7 @@ export function paintOther(lens) {
   const { token, layer, head, values } = rowBeside(choice, data, frame);
   photoOf(data, frame, page, other);
   if (values) {
-    printPatches(choice, frame, frame.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
+    printHeat(frame.otherPrint, values, pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
   } else printNothing(frame.otherPrint);
   drawOther(choice, frame, page, other, token - pack.prefixCount, null);
   const weightRow = values && WAYS[shown.what].rows ? values : null;
@@ -256,7 +257,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
     const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, true);
-    printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
+    printHeat(frame.otherPrint, map.values, prefixCount, pack.rows, pack.columns, domain);
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0)
       tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };

@@ -3,7 +3,6 @@
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { prefixName } from "../core/sentence.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
-import { canBeLit } from "../core/ways.js";
 import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
@@ -28,10 +27,6 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The value whose button is marked: the value in the view, but "heat" if the view asks for light and can't be drawn as
-// light.
-const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
-
 // Sets all controls to the view's values, except the control `source`, which the person is using.
 export function showChoices(choice, data, page, source = "") {
   const { view } = choice,
@@ -39,10 +34,9 @@ export function showChoices(choice, data, page, source = "") {
     { root, refs } = page;
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
-      button.setAttribute("aria-pressed", String(valueOfButton(button) === shownValue(view, group.dataset.choice)));
+      button.setAttribute("aria-pressed", String(valueOfButton(button) === view[group.dataset.choice]));
     }
   }
-  root.querySelector('[data-choice="draw"] [data-value="light"]').disabled = !canBeLit(view);
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
@@ -197,7 +191,6 @@ function actByKey(lens, event) {
   else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
   else if (event.key === "s") flipScale(choice, page);
-  else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
   else if (event.key === "h") holdExposure(choice, frame, page);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
   else if (event.key === "a") openSums(choice, frame, page);

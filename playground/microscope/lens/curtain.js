@@ -5,8 +5,7 @@
 import { answerCell, pictureDomain } from "../core/answers.js";
 import { holdsAll } from "../core/core.js";
 import { setVisible } from "../drawing/dom.js";
-import { makePrint } from "../drawing/light.js";
-import { printPatches } from "./layout.js";
+import { makePrint, printHeat } from "../drawing/light.js";
 import { isMap, isRowOpen, layersAtHand } from "./state.js";
 
 const CURTAIN_STEP = 0.05; // step of the curtain per key press
@@ -31,7 +30,7 @@ export function printBehind({ choice, data, frame, page }) {
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
   if (!values) return null; // this head has not arrived
   const domain = pictureDomain(values, 0, pack, what, view.ceiling);
-  printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
+  printHeat(frame.behind, values, pack.prefixCount, pack.rows, pack.columns, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 

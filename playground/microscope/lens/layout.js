@@ -1,9 +1,8 @@
 // Sizes and colours of the lens, taken from the page around it.
 
 import { ROLES } from "../core/colours.js";
-import { canBeLit } from "../core/ways.js";
 import { fitCanvas, make } from "../drawing/dom.js";
-import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
+import { makePhoto, makePrint } from "../drawing/light.js";
 
 // Computes sizes again and reads colours again. Called after every change of either.
 export function refresh(lens) {
@@ -186,16 +185,6 @@ export function photoOf(data, frame, page, entry) {
   if (isOther) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
   else Object.assign(frame, { photo, print, thumbPhoto: null });
   return photo;
-}
-
-const isLit = (view) => view.draw === "light" && canBeLit(view);
-
-// The 256 colours of the large picture, for bars and charts beside it.
-export const rampOf = ({ view }, { ramps }) => ramps[isLit(view) ? "light" : "heat"];
-
-export function printPatches({ view }, frame, print, values, from, { rows, columns }, domain) {
-  if (isLit(view)) printLight(print, values, from, rows, columns, domain, frame.unit);
-  else printHeat(print, values, from, rows, columns, domain);
 }
 
 // All thumbnails have one size, and share one small photograph.

@@ -30,16 +30,11 @@ const WHAT = `
     <button data-value="column"
         title="A column of the attention matrix: who looks at this patch">column: who looks</button>
   </div>
-  <div class="tabs" role="group" aria-label="How weights are drawn" data-choice="draw" data-ref="drawn">
-    <button data-value="heat" title="Colours above the picture (key d)">heat</button>
-    <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
-  </div>
   <div class="foot" data-ref="legend">
     <canvas data-ref="colourBar" aria-hidden="true"></canvas>
     <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
           data-explains="Exposure: from which value on a patch is drawn at full brightness. Each row has its own.
           Hold it, and rows can be compared (key h).">hold exposure</button>
-      <span class="outlined" data-ref="outlined"></span>
       <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
   </div>
   <button class="quiet" data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing and keys</button>`;
@@ -180,7 +175,6 @@ export const MARKUP = `
     <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div>
     <div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div>
     <div><dt><kbd>Esc</kbd></dt><dd>unlock</dd></div>
-    <div><dt><kbd>d</kbd></dt><dd>heat or light</dd></div>
     <div><dt><kbd>h</kbd></dt><dd>hold exposure</dd></div>
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
     <div><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>head</dd></div>

@@ -27,7 +27,7 @@ import { printBehind } from "./curtain.js";
 import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents } from "./features.js";
 import { writeHeadline } from "./headline.js";
-import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
+import { photoOf, prepareThumb } from "./layout.js";
 import { paintMatch } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
@@ -124,13 +124,13 @@ function paintMain(lens) {
         patchRange(other, otherMap(choice, data, frame).values),
       ]);
     else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
-    printPatches(choice, frame, frame.print, overlay.values, start, pack, shown.mainDomain);
+    printHeat(frame.print, overlay.values, start, pack.rows, pack.columns, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
     shown.mainDomain = domainNow(choice, data, frame, start);
-    printPatches(choice, frame, frame.print, answers.values, start + pack.prefixCount, pack, shown.mainDomain);
+    printHeat(frame.print, answers.values, start + pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
@@ -228,8 +228,8 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
-  const { bar, unit, colours, ramps } = frame;
-  drawColourBar(refs.colourBar, rampOf(choice, frame), bar, unit, colours, ramps.against);
+  const { bar, unit, colours, against } = frame;
+  drawColourBar(refs.colourBar, frame.ramp, bar, unit, colours, against);
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads
@@ -288,7 +288,7 @@ export function paintCurve(choice, frame, page) {
   const start = view.head * pack.tokens;
   const domain = isRowWay ? shown.mainDomain : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling);
   const { sorted, unit, colours } = frame;
-  const ramp = rampOf(choice, frame);
+  const ramp = frame.ramp;
   drawCurve(refs.curve, sorted, pack.tokens, KERNEL_SORTED, ramp, domain, unit, colours, rankOfAim(choice, frame));
 }
 

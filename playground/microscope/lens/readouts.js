@@ -84,8 +84,6 @@ export function writeTitles({ choice, data, frame, page }) {
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
-  setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
-  setVisible(refs.drawn, !way.coloured);
   refs.hold.disabled = isMapShown || way.spread; // such maps set their own exposure
   const lockedToken = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
@@ -123,12 +121,6 @@ export function labelText(choice, data, frame) {
 // face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
-
-// The share of the row within the contour lines.
-const outlineText = (print) =>
-  print?.holds === "light" && print.outlined
-    ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
-    : "";
 
 // The words about the exposure; for an even row, that the row is even.
 function exposureText({ view }, { shown }) {
@@ -348,7 +340,6 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
     if (pack.prefixCount)
       parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(otherHead.row, 0, pack.prefixCount))}`);
   }
-  if (otherHead.row) parts.push(outlineText(frame.otherPrint));
   setText(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
@@ -414,5 +405,5 @@ export function captionOf(choice, data, frame) {
     );
   }
   captionParts.push(rowInWords(shown).replace(/\.$/, ""));
-  return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
+  return [...captionParts, exposureText(choice, frame)].filter(Boolean).join(" · ");
 }

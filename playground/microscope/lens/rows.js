@@ -71,7 +71,6 @@ function valuesOf({ choice, data, frame }) {
     what: [
       wayWords(way, "tab").replace("W<sub>O</sub>", "W_O") + (label && ` of “${label}”`),
       view.direction === "column" && !isMap(view.what) && "who looks",
-      view.draw === "light" && "as light",
       view.ceiling !== "auto" && "exposure held",
       view.typical && "without outliers",
       view.grid && "grid",

@@ -5,9 +5,9 @@ import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
-import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
-import { printPatches, rampOf, refresh } from "./layout.js";
+import { refresh } from "./layout.js";
 import { captionOf, wordsInFace } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
@@ -37,8 +37,7 @@ export function pictureCanvas({ choice, data, frame, page }) {
     });
   }
   const drawBar = (canvas, unit, colours) => {
-    if (!wayOf(view).coloured)
-      drawColourBar(canvas, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
+    if (!wayOf(view).coloured) drawColourBar(canvas, frame.ramp, frame.bar, unit, colours, frame.against);
   };
   return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, PICTURE_SCALE);
 }
@@ -58,7 +57,7 @@ export function printMap(choice, data, frame, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
+  printHeat(print, values, start + prefixOffset, pack.rows, pack.columns, shown.mainDomain);
   return print.canvas;
 }
 

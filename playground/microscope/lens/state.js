@@ -104,8 +104,8 @@ const newFrame = () =>
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per unit of a drawing; the page's type has 14 units
     colours: null, //                       {ink, soft, line, accent, font, convolution}
-    // For each way of drawing, 256 CSS colours for bars and charts
-    ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") },
+    ramp: barColours(), //                  256 CSS colours for bars and charts
+    against: barColours(true), //           the same for values below zero
 
     // ---- data for drawing, made once and used again
     photo: null, //                         the picture at the size of its canvas, see drawing/light.js

@@ -4,9 +4,8 @@
 import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { fitCanvas, outlineCell, setVisible } from "../drawing/dom.js";
-import { makePrint } from "../drawing/light.js";
+import { makePrint, printHeat } from "../drawing/light.js";
 import { missingLayers, rowInLayer } from "../lens/curtain.js";
-import { printPatches } from "../lens/layout.js";
 import { isMap, layersAtHand } from "../lens/state.js";
 
 const PLAY_MS = 3000;
@@ -34,7 +33,7 @@ export function createLayerFilm({ choice, data, frame }, photo, unit) {
       kept.index = index;
       const values = rowInLayer(choice, frame, layers[index]);
       const domain = pictureDomain(values, 0, pack, what, view.ceiling);
-      printPatches(choice, frame, kept.print, values, pack.prefixCount, pack, domain);
+      printHeat(kept.print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     }
     return kept.print.canvas;
   };

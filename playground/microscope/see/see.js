@@ -8,7 +8,7 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
-import { photoOf, rampOf, refresh } from "../lens/layout.js";
+import { photoOf, refresh } from "../lens/layout.js";
 import { writeMarkupTexts } from "../lens/readouts.js";
 import { sceneWords } from "../lens/scenes.js";
 import { rowInWords } from "../lens/told.js";
@@ -347,7 +347,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const time = performance.now();
     setBars(see.stairs, largestShares(sorted), isAltered, time, reducedMotion.matches);
     const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
-    const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
+    const style = { ramp: frame.ramp, domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
     sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());

@@ -75,7 +75,6 @@ export function createHttpSource({ bringAgain }) {
     // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
     async beginWith(words, headOf) {
       const answer = await requestEarly(`api/trace?${new URLSearchParams(words)}`, asJson);
-      if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
       const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
       if (layer !== null) requestEarly(layersAddress(trace, { layers: String(layer), heads: String(head) }), bytesOf);

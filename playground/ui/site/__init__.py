@@ -87,7 +87,6 @@ def write(
     out: Path,
     base: str = "/",
     names: Sequence[str] = site_files.MODELS,
-    photographs: Path | None = None,
     named_samples: Collection[str] | None = None,
     lessons: Collection[str] | None = None,
 ) -> Path:
@@ -97,8 +96,7 @@ def write(
     _check_target(out, base)
     prepared.prepare()
     folder = Folder(out)
-    best_model = models.PHOTOGRAPH_MODEL if models.has_photographs() else models.default()
-    catalogue = site_files.write_samples(folder, photographs, best_model, named_samples)
+    catalogue = site_files.write_samples(folder, named_samples)
     samples_file = folder.put_packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
     used_models = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
@@ -121,7 +119,8 @@ def write(
     from playground.lessons import teaching  # imports torch, which a server's start must not wait for
 
     site["teach"] = folder.put("teach.json", json.dumps(teaching.as_data(), ensure_ascii=False).encode())
-    shared_script = _write_shared_script(folder)
+    entry, *shared_styles = SHARED_PAGE_FILES
+    shared_script = folder.put("shared.js", scripts.script(entry, tuple(shared_styles)).encode())
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
@@ -147,7 +146,10 @@ def write(
     folder.put_plain("about.html", about.encode())
     _write_embed_package(folder)
     lost_script = folder.put("lost.js", bundle("shell/lost.js").encode())
-    folder.put_plain("404.html", _lost_page(base, lost_script).encode())
+    lost = LOST_HTML.format(
+        base=escape(base), script=lost_script, pages=" ".join((*PAGES, "story")), foot=_foot(escape(base))
+    )
+    folder.put_plain("404.html", lost.encode())
     folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
@@ -169,17 +171,11 @@ def _check_target(out: Path, base: str) -> None:
         )
 
 
-def _write_shared_script(folder: Folder) -> str:
-    """Writes the script of the pages that people share."""
-    entry, *styles = SHARED_PAGE_FILES
-    return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
-
-
 def _write_preview(folder: Folder, base: str) -> str:
     """Writes the link preview of the picture that the page opens with."""
-    here, spec = routes_figures.preview_figure({}, {})
+    _, here, spec = routes_figures.preview_figure({}, {})
     return routes_figures.preview_meta(
-        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png", None))
+        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png"))
     )
 
 
@@ -224,11 +220,6 @@ def _write_embed_package(folder: Folder) -> None:
     folder.put_plain("embed/attention-lens.d.ts", types)
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
     folder.put_plain("embed/README.md", EMBED_README.encode())
-
-
-def _lost_page(base: str, script: str) -> str:
-    pages = " ".join((*PAGES, "story"))
-    return LOST_HTML.format(base=escape(base), script=script, pages=pages, foot=_foot(escape(base)))
 
 
 def _manifest(icon: str) -> dict:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { densestInto, outlines, stepOf } from "../../../playground/microscope/core/light.js";
+import { outlines, stepOf } from "../../../playground/microscope/core/light.js";
 
 test("a value's step is a power of its share, taken from a table", () => {
   const domain = { low: 0, high: 0.2 };
@@ -9,12 +9,6 @@ test("a value's step is a power of its share, taken from a table", () => {
     assert.equal(stepOf((n / 20000) * 0.2, domain), (share ** 0.8 * 255 + 0.5) | 0, `share ${share}`);
   }
   assert.equal(stepOf(NaN, domain), 0);
-});
-
-test("of equal patches, the first belong to the densest set", () => {
-  const isChosen = new Uint8Array(5);
-  densestInto(isChosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
-  assert.deepEqual([...isChosen], [1, 1, 1, 0, 0]);
 });
 
 test("a hole has an outline of its own, and cells at a corner have two", () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellsInside } from "../../../playground/microscope/core/light.js";
 import { outlineOf, placesOf, toldOf } from "../../../playground/microscope/core/places.js";
 
 const GRID = { rows: 4, columns: 6 };
@@ -56,8 +55,16 @@ test("an own place is near where half of its share is; a large thing is not one'
 test("an outline encloses all patches of a place and nothing else", () => {
   const patches = [0, 1, 6, 8, 13]; // 8 and 13 touch at corners
   const paths = outlineOf(patches, GRID);
-  const isInside = cellsInside(paths, GRID.rows, GRID.columns);
-  const inside = Array.from({ length: 24 }, (_, j) => j).filter((j) => isInside[j]);
+  const isCrossed = (y, x, [y0, x0], [y1, x1]) => y0 > y !== y1 > y && x < x0 + ((y - y0) / (y1 - y0)) * (x1 - x0);
+  const isInside = (cell) => {
+    const [y, x] = [Math.floor(cell / GRID.columns) + 0.5, (cell % GRID.columns) + 0.5];
+    const crossings = paths.flatMap((path) => {
+      const corners = Array.from({ length: path.length / 2 }, (_, i) => [path[2 * i], path[2 * i + 1]]);
+      return corners.filter((corner, i) => isCrossed(y, x, corner, corners[(i + 1) % corners.length]));
+    });
+    return crossings.length % 2 === 1;
+  };
+  const inside = Array.from({ length: 24 }, (_, j) => j).filter(isInside);
   assert.deepEqual(inside, patches);
 });
 

@@ -21,17 +21,7 @@ test("a query is a patch or a prefix token, and nothing off the grid", () => {
 
 test("whatever a link says becomes a view that fits the pack", () => {
   const tidiedView = view.tidyView(
-    {
-      layer: "99",
-      head: "-3",
-      query: "9,9",
-      locked: "true",
-      scale: "banana",
-      draw: "dark",
-      k: "4",
-      what: "<b>",
-      evil: 1,
-    },
+    { layer: "99", head: "-3", query: "9,9", locked: "true", scale: "banana", k: "4", what: "<b>", evil: 1 },
     pack,
   );
   assert.deepEqual(tidiedView, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { makePhoto, makePrint, printHeat, printLight } = await import("../../../playground/microscope/drawing/light.js");
+const { makePhoto, makePrint, printHeat } = await import("../../../playground/microscope/drawing/light.js");
 
 // 2 rows of 3 columns behind a class token, which has the largest weight; a patch is 8 × 8 pixels
 const [ROWS, COLUMNS, SIDE] = [2, 3, 8];
@@ -48,19 +47,4 @@ test("for is warm and plain, against is cold and hatched", () => {
   assert.deepEqual([most.length, more.length, least.length, less.length], [1, 1, 2, 2]);
   for (const [red, , blue] of [...most, ...more]) assert.ok(red > blue, `${red} ${blue}`);
   for (const [red, , blue] of [...least, ...less]) assert.ok(blue > red, `${red} ${blue}`);
-});
-
-test("the light is strong where the weight is, and its lines go around these patches", () => {
-  const print = aPrint();
-  printLight(print, ROW, 1, ROWS, COLUMNS, DOMAIN, 1);
-  const [[, mask]] = callsOf(print.lit.mask.context, "putImageData");
-  const opacities = Array.from({ length: ROWS * COLUMNS }, (_, patch) => mask.data[4 * patch + 3]);
-  assert.deepEqual(
-    [...opacities.keys()].sort((a, b) => opacities[a] - opacities[b]),
-    PLACES_BY_WEIGHT,
-  );
-  assert.equal(opacities[2], 255);
-  assert.deepEqual([...print.chosen], [0, 0, 1, 0, 1, 0]); // 0.35 of 0.52
-  const corners = callsOf(print.context, "quadraticCurveTo").map(([, x, y]) => [x / SIDE, y / SIDE]);
-  for (const [x, y] of corners) assert.ok(y < 1.1 ? x > 1.9 || y > 0.9 : x > 0.9 && x < 2.1, `a corner at ${x} ${y}`);
 });
