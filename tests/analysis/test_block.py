@@ -13,7 +13,7 @@ from torch import Tensor
 import playground
 from playground import samples
 from playground.analysis import block
-from playground.lessons import block_answer, block_read
+from playground.lessons import block_answer
 from playground.vit import VisionTransformer
 from workshop.samples import draw_sample
 from workshop.scenes.generate import LABELS, presence
@@ -222,7 +222,7 @@ def test_the_question_on_the_loss_names_the_model_s_own_sigmoid_or_softmax(multi
     ],
 )
 def test_the_sentence_on_one_half_is_true(percentages, sentence):
-    assert block_read.above_half(percentages).strip() == sentence
+    assert block_answer.above_half(percentages).strip() == sentence
 
 
 def test_two_passes_differ_with_dropout_and_without_it_have_the_model_s_logit(small_trace):

@@ -12,7 +12,7 @@ from lessons.playing import flat_parts, parts_of
 from playground import samples
 from playground.analysis import block
 from playground.analysis.explain import RANK_CORRELATIONS
-from playground.lessons import weight, weight_locked
+from playground.lessons import weight
 from playground.lessons.parts import Ask, Choice, Table, Wait, Words
 from playground.serving import effort, worked
 from playground.serving.cache import MB, Cache
@@ -68,11 +68,9 @@ class SubjectWithLengths:
 
 def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
     plain_lengths = block.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
-    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(
-        SubjectWithLengths(small_trace, plain_lengths)
-    )
+    assert "It does *not* have the outliers" in weight.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
     plain_lengths.patches[0, 1, 1] = 20
-    text = weight_locked.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
+    text = weight.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
     assert "**10.0 ×**" in text
     assert "1 stands beyond" in text
     assert "It has the outliers" in text

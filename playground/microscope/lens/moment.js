@@ -189,7 +189,7 @@ export function surprise({ choice, data, page, choice: { opening }, main, refs }
   if (!surprises.length) {
     opening.wished = !scene;
     if (scene) return setText(refs.message, NO_SURPRISE);
-    if (canAsk(data, "layers")) choice.filmWanted = true;
+    if (canAsk(data, "layers")) choice.layersLooked = true;
     else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
     return page.schedule();
   }
