@@ -5,9 +5,10 @@ import re
 from argparse import _SubParsersAction
 from pathlib import Path
 
+import pandas as pd
+
 from playground import version
 from playground.__main__ import _parser
-from playground.analysis.faithfulness import read
 from playground.assets import FAITHFULNESS
 from playground.figures.faithfulness import table
 
@@ -55,7 +56,7 @@ def figures() -> str:
 
 def faithfulness() -> str:
     """The means of the numbers that the command `faithfulness` wrote."""
-    return table(read(FAITHFULNESS))
+    return table(pd.read_csv(FAITHFULNESS))
 
 
 def notebook(name: str) -> str:

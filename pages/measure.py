@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import cost
-from playground.analysis.benchmark import FUSED, GROWTH_POWERS, LINEAR, MATERIALISED, STEP_COUNT, WINDOWS, Series
+from playground.analysis.benchmark import FUSED, GROWTH_POWERS, LINEAR, MATERIALISED, STEP_COUNT, WINDOWS, series
 
 
 def growth(points: pd.DataFrame, what: str, unit: str) -> go.Figure:
@@ -59,15 +59,12 @@ start = st.button("Measure", type="primary")
 place = st.empty()
 if start:
     st.button("Stop")  # any press ends this run of the page, and with it the series
-    series, bar = Series(width, heads, kernel), st.progress(0.0)
-    if not series.running:
-        st.error("There is no memory to spare for it here: close something, and measure again.")
-    drawn = 0
-    for _ in series.each_moment(lambda: None):
-        state.measured = pd.DataFrame(series.points), heads
-        bar.progress(min(1.0, len(series.points) / STEP_COUNT))
-        if len(series.points) // 5 > drawn:
-            drawn = len(series.points) // 5
+    bar, drawn = st.progress(0.0), 0
+    for points in series(width, heads, kernel):
+        state.measured = pd.DataFrame(points), heads
+        bar.progress(min(1.0, len(points) / STEP_COUNT))
+        if len(points) // 5 > drawn:
+            drawn = len(points) // 5
             with place.container():
                 show(*state.measured)
     st.rerun()

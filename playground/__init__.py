@@ -8,7 +8,7 @@ seen = playground.trace(vit, "cat.jpg")  # or an image, an array, a tensor, a sa
 seen.row(layer=8, head=3, query=(7, 5))  # float32 (tokens,), sums to 1
 playground.show(seen, layer=8, head=3)  # in a notebook: the living microscope
 playground.figure(seen, layer=8, head=3)  # a matplotlib figure
-playground.save(seen, "cat.pdf", layer=8, head=3)  # the same as a file; .npz, .csv, .json: its numbers
+playground.save(seen, "cat.pdf", layer=8, head=3)  # the same as a file; .npz, .csv: its numbers
 ```
 """
 
@@ -19,7 +19,7 @@ from playground.version import __version__
 
 if TYPE_CHECKING:
     from playground.errors import PlaygroundError
-    from playground.face import Trace, trace, trace_batch
+    from playground.face import Trace, trace
     from playground.figures.many import trace_many
     from playground.figures.notebook import figure, save, show
     from playground.figures.sweeping import sweep
@@ -44,7 +44,6 @@ __all__ = [
     "show",
     "sweep",
     "trace",
-    "trace_batch",
     "trace_many",
     "watch",
     "watched",
@@ -63,7 +62,6 @@ _MODULES = {  # where each name lives
     "show": "figures.notebook",
     "sweep": "figures.sweeping",
     "trace": "face",
-    "trace_batch": "face",
     "trace_many": "figures.many",
     "watch": "figures.watching",
     "watched": "figures.watching",

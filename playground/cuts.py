@@ -144,39 +144,32 @@ class Cuts:
         return at
 
     def _ablated(self, layer: int, head_outputs: Tensor) -> Tensor:
-        """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
-            ablated_heads = range(head_outputs.shape[1]) if cut.heads is None else cut.heads
-            is_ablated = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
-            is_ablated[list(ablated_heads)] = True
-            replacement = (
-                torch.zeros_like(head_outputs)
-                if cut.replacement == "zero"
-                else head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
-            )
-            head_outputs = torch.where(is_ablated, replacement, head_outputs)
+            head_outputs = with_heads(head_outputs, cut.heads, replacement(head_outputs, cut.replacement))
         return head_outputs
 
     def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
         """A mask, (queries, N): True where the cut sets the score to −∞."""
-        is_hearer = (
-            torch.ones(len(query_tokens), dtype=torch.bool)
-            if cut.hearers is None
-            else _is_among(query_tokens, cut.hearers)
-        )
-        if cut.kernel:
-            prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
-            is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
-            return (
-                is_hearer[:, None]
-                & (query_tokens >= prefix_count)[:, None]
-                & is_far
-                & ~_is_among(tokens, cut.also_heard)
-            )
-        is_unheard = (
-            torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _is_among(tokens, cut.unheard)
-        )
-        return is_hearer[:, None] & is_unheard
+        is_hearer = _is_among(query_tokens, cut.hearers)[:, None]
+        if not cut.kernel:
+            return is_hearer & _is_among(tokens, cut.unheard)
+        prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
+        is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
+        return is_hearer & (query_tokens >= prefix_count)[:, None] & is_far & ~_is_among(tokens, cut.also_heard)
+
+
+def replacement(head_outputs: Tensor, to: str) -> Tensor:
+    """What a layer's heads give, (B, h, N, d), if all are ablated."""
+    if to == "zero":
+        return torch.zeros_like(head_outputs)
+    return head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
+
+
+def with_heads(head_outputs: Tensor, heads: Sequence[int] | None, new_outputs: Tensor) -> Tensor:
+    """A layer's head outputs, (B, h, N, d), with those of these heads replaced. None: of all."""
+    is_replaced = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
+    is_replaced[slice(None) if heads is None else list(heads)] = True
+    return torch.where(is_replaced, new_outputs, head_outputs)
 
 
 def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -186,7 +179,9 @@ def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _is_among(tokens: Tensor, members: Sequence[int]) -> Tensor:
+def _is_among(tokens: Tensor, members: Sequence[int] | None) -> Tensor:
+    if members is None:
+        return torch.ones(len(tokens), dtype=torch.bool)
     return torch.isin(tokens, torch.tensor(list(members), dtype=tokens.dtype))
 
 
@@ -239,13 +234,11 @@ def read_put(text: str) -> Put:
         None if match[name] in (None, ALL) else _checked_unique(list(map(int, match[name].split("+"))), text)
         for name in ("layers", "heads")
     )
-    places = None if match["places"] is None else tuple(_places(word, text) for word in match["places"].split("+"))
+    if match["places"] is None:
+        return Put(match["what"], layers, heads)
+    pairs = (word.partition("<") for word in match["places"].split("+"))
+    places = tuple((_place(target, text), _place(origin or target, text)) for target, _, origin in pairs)
     return Put(match["what"], layers, heads, places)
-
-
-def _places(word: str, text: str) -> tuple[Place, Place]:
-    target, _, origin = word.partition("<")
-    return _place(target, text), _place(origin or target, text)
 
 
 def _place(word: str, text: str) -> Place:
@@ -325,9 +318,7 @@ def _token(word: str, shape: Shape, cut_text: str) -> int:
     rows, columns = shape.grid
     if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
         prefix_words = "".join(f", or {name}" for name in shape.prefix[:1])
-        raise PlaygroundError(
-            f"A cut names patches as row,column{prefix_words}; {word!r:.40} stands in {cut_text!r:.80}."
-        )
+        raise PlaygroundError(f"A cut names patches as row,column{prefix_words}; {word!r:.40} is in {cut_text!r:.80}.")
     row, column = int(patch[1]), int(patch[2])
     if row >= rows or column >= columns:
         raise PlaygroundError(

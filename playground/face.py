@@ -62,7 +62,7 @@ def trace(
             raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")
         pixels = given_input(pixel_values)
         if len(pixels) > 1:
-            raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace_batch takes several.")
+            raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace each by itself.")
         return Trace(**vars(tracing.trace_input(vit, pixels, **options)))
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
@@ -76,27 +76,6 @@ def trace(
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return Trace(**vars(tracing.trace(vit, picture, size=size, **options).of(picture, name)))
-
-
-def trace_batch(
-    vit: nn.Module | str | os.PathLike[str],
-    pixel_values: Any,
-    *,
-    scale: Scale = None,
-    cut: Sequence[str] | str = (),
-    at: At | Mapping[str, Callable[[Tensor], Tensor]] | None = None,
-    grad: bool = False,
-) -> list[Trace]:
-    """The traces of several pictures of one size, which go through together: (pictures, 3, height, width), exactly what
-    the model gets. The rest as in `trace`.
-
-    >>> import torch
-    >>> len(playground.trace_batch("untrained", torch.rand(2, 3, 112, 112)))
-    2
-    """
-    vit = _vit(vit)
-    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
-    return [Trace(**vars(traced)) for traced in tracing.trace_inputs(vit, given_input(pixel_values), **options)]
 
 
 def _trace_transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
@@ -128,13 +107,11 @@ def _trace_of_own_pass(model: Any, image: Any, size: Any, transform: Any, pixel_
         pixels = given_input(given[None] if getattr(given, "ndim", 4) == 3 else given)
     else:
         pixels = model_input(picture, own_size, data["mean"], data["std"], data["interpolation"])
-    done = own_pass.run(model, pixels)
     return Trace(
         model=timm_models.name_of(model), size=own_size, patch_size=own_size[0] // rows,
-        prefix=own_pass.prefix(model), native_scale=done.scale, scale=done.scale, record=done.record,
-        layers=len(done.record), logits=done.logits, predictions=(), input=pixels, vit=None,
-        stored_norms=done.norms, biases=done.biases,
+        prefix=own_pass.prefix(model), predictions=(), input=pixels, vit=None,
         picture=tracing.denormalised(pixels[0], data["mean"], data["std"]), picture_name=name,
+        **own_pass.run(model, pixels),
     )  # fmt: skip
 
 
@@ -151,8 +128,7 @@ def _normalisation(step: Any) -> tuple[Any, Any] | None:
 
 
 def _size_of_batch(image: Any) -> tuple[int, int] | None:
-    """The size of a batch of one picture in fractions, (1, 3, height, width); None for anything else. Such a batch was
-    made for a model, so it keeps its size."""
+    """The size of a batch of one picture in fractions, (1, 3, height, width), which was made for a model; else None."""
     shape, dtype = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
     return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in dtype else None
 

@@ -1,5 +1,4 @@
-"""Compares two pictures by their features: matching patches, and parts that both have. microscope/core/features.js
-finds the same matches in the browser; tests/analysis/test_matching.py compares the two."""
+"""Compares two pictures by their features: matching patches, and parts that both have."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ def places(patch_numbers: np.ndarray, columns: int) -> np.ndarray:
 
 
 def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
-    """Each patch's vector summed with its neighbours', at length 1: (patches, width). At an edge there are fewer than
-    eight neighbours."""
+    """Each patch's vector summed with those of its up to eight neighbours, at length 1: (patches, width)."""
     rows, columns = grid
     padded = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
     shifted = [padded[row : row + rows, column : column + columns] for row in range(3) for column in range(3)]
@@ -42,11 +40,9 @@ def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
 
 
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:
-    """The number of each point's part, 0 for the largest part: unit vectors (points, width) -> (points,). k-means on
-    the sphere.
-
-    The first centre is the point nearest to the mean; each next one is the point least like the centres so far. Nothing
-    is random, so the same pictures have the same parts."""
+    """The number of each point's part, 0 for the largest: unit vectors (points, width) -> (points,). k-means on the
+    sphere, in which nothing is random: the first centre is the point nearest to the mean, each next one the least like
+    those so far."""
     k = min(k, len(vectors))
     centres = vectors[[int((vectors @ vectors.mean(0)).argmax())]]
     while len(centres) < k:
@@ -64,9 +60,8 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 def parts_of(pictures: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
-    """The parts of several pictures, each given as (unit vectors, grid). All are cut together, so that a part has the
-    same number in all pictures. Patches are averaged with their neighbours: else textures would fall into small
-    parts."""
+    """The parts of several pictures, each given as (unit vectors, grid), cut together. Patches are averaged with their
+    neighbours: else textures would fall into small parts."""
     smoothed_vectors = [with_neighbours(vectors, grid) for vectors, grid in pictures]
     boundaries = np.cumsum([len(vectors) for vectors in smoothed_vectors])[:-1]
     return np.split(parts(np.concatenate(smoothed_vectors), k), boundaries)

@@ -1,10 +1,12 @@
 """Writes shares as text for all pages, figures and files, by the same rule as microscope/core/numbers.js; reads
-integers of any library."""
+integers of any library, and sizes that Linux tells."""
 
 from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 
@@ -40,3 +42,11 @@ def index(number: Any) -> int | None:
         return operator.index(number)
     except TypeError:
         return None
+
+
+def bytes_in(file: Path, field: str) -> int | None:
+    """The bytes that Linux names in a line of a file such as /proc/meminfo; None where it does not."""
+    with suppress(OSError):
+        lines = file.read_text().splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)
+    return None

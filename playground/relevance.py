@@ -19,8 +19,7 @@ The last two set negative products and gradients to 0: they show only what speak
 No N × N gradient is kept in memory. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output,
 (N, d). So rows of ∂y/∂A are computed when they are needed, like rows of A, and give the gradients of queries, keys and
 values. The forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries,
-keys and values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one
-size go through together."""
+keys and values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B is 1."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import NoRoom, PlaygroundError
-from playground.numbers import index
+from playground.numbers import bytes_in, index
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
 from playground.vit_parts import attention_mask, rotate
 
@@ -54,7 +53,7 @@ MEMORY_FILE = Path("/proc/meminfo")
 class Answer:
     """The number to explain: a score of the last layer's tokens."""
 
-    score: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> the score of each picture, (B,)
+    score: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> (B,)
     read_from: Tensor  # (N,): shares of the tokens that the answer is read from; they sum to 1
 
 
@@ -79,8 +78,8 @@ class Pass:
 
 
 def relevance(run: Pass, answer: Answer, method: str = DEFAULT_METHOD, signed: bool = False) -> Tensor:
-    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; all zeros if no token does.
-    With `signed`, the share of a token that speaks against the answer is negative."""
+    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1, or all zeros. With `signed`,
+    the share of a token that speaks against it is negative."""
     methods = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
     effects = methods[method](run, answer)
     shares = effects / effects.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(effects.dtype).tiny)
@@ -106,8 +105,7 @@ def of_picture(run: Pass, token: int | None, label: str | int | None, method: st
 
 
 def is_signed(of_label: bool, method: str = DEFAULT_METHOD, signed: bool | None = None) -> bool:
-    """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
-    whose change has no sign."""
+    """Checks `signed`. By default true for a label, which tokens speak for or against, and false for a feature."""
     if signed and method not in SIGNED_METHODS:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
@@ -128,13 +126,13 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
-    c, kept_bytes = vit.config, _kept_bytes_of_one(vit, tokens)
+    c, kept_bytes = vit.config, _kept_bytes(vit, tokens)
     fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * MOST_WEIGHTS)
     return fixed_bytes + (kept_bytes if kept_bytes <= MOST_KEPT_BYTES else 0)
 
 
-def _kept_bytes_of_one(vit: VisionTransformer, tokens: int) -> int:
-    """Bytes per picture if no layer is recomputed."""
+def _kept_bytes(vit: VisionTransformer, tokens: int) -> int:
+    """Bytes if no layer is recomputed."""
     c = vit.config
     return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
 
@@ -180,11 +178,7 @@ def free_bytes(device: torch.device) -> int | None:
     """Free bytes of the graphics card or the machine; None if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = MEMORY_FILE.read_text().splitlines()
-    except OSError:
-        return None
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+    return bytes_in(MEMORY_FILE, "MemAvailable")
 
 
 def label_number(vit: VisionTransformer, label: str | int | None) -> int:
@@ -234,8 +228,8 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     start_shares = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
     relevances, increments = start_shares, torch.zeros_like(start_shares)
 
-    def watch(b: slice, rows: slice, product: Tensor) -> None:
-        increments[b] += (relevances[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # mean over heads
+    def watch(rows: slice, product: Tensor) -> None:
+        increments.add_((relevances[:, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0])  # mean over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         relevances, increments = relevances + increments, torch.zeros_like(start_shares)
@@ -272,15 +266,15 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
             (gradient,) = torch.autograd.grad(answer.score(layer_output).sum(), mixture)
         x = layer_output.detach()
         head_gradients = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
-        for b, rows in _chunks(qkv):
-            total[b] += (head_gradients[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
+        for rows in _chunks(qkv):
+            total += (head_gradients[:, :, rows] @ qkv.v.mT).clamp(min=0).sum((1, 2))
         run.give_way()
     return total
 
 
 # The backward pass ----------------------------------------------------------------------------------------------------
 
-Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y/∂A of some pictures, (b, h, rows, N)
+Watch = Callable[[slice, Tensor], None]  # called with rows of A ⊙ ∂y/∂A, (B, h, rows, N)
 
 
 @dataclass
@@ -316,8 +310,7 @@ class _LayerInterventions:
 
 @dataclass
 class Layer:
-    """What one layer keeps for the backward pass. A graph is a pair: a tensor, and the input that it is computed
-    from."""
+    """What one layer keeps for the backward pass. A graph is a tensor and the input that it is computed from."""
 
     x: Tensor  # the layer's input, (B, N, D)
     stream: Tensor  # the residual stream between attention and MLP
@@ -326,7 +319,7 @@ class Layer:
     hidden: tuple[Tensor, Tensor] | None = None  # graph from `stream` to the input of the MLP's second matrix
 
 
-def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
+def _backward(run: Pass, answer: Answer, watch: Watch = lambda rows, product: None) -> Iterator[Tensor]:
     """Yields ∂y/∂ each layer's input, (B, N, D), from the last layer down."""
     layers, x = _forward(run)
     with torch.enable_grad():
@@ -341,8 +334,7 @@ def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product:
 @torch.no_grad()
 def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
     """Runs the pass. Returns what each layer keeps for the backward pass, and the last layer's output."""
-    B, N, _ = run.entering.shape
-    keeps_layers = B * _kept_bytes_of_one(run.vit, N) <= MOST_KEPT_BYTES
+    keeps_layers = _kept_bytes(run.vit, run.entering.shape[1]) <= MOST_KEPT_BYTES
     layers, x = [], run.entering
     for layer, block in enumerate(run.vit.blocks):
         at = _LayerInterventions(within(run.at, layer))
@@ -363,8 +355,7 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
 
 @torch.no_grad()
 def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
-    """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
-    differentiated by hand."""
+    """∂y/∂ a layer's output -> ∂y/∂ its input. MLP's second matrix and attention are differentiated by hand."""
     block = run.vit.blocks[layer]
     hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.stream)
     gradient = layer_pass.at.back("residual", gradient)
@@ -382,17 +373,17 @@ def _attention_back(qkv: QKV, head_gradients: Tensor, scale: float, mask: Tensor
     q, k, v = qkv  # (B, h, N, d) each
     gradients = q.new_zeros(3, *q.shape)
     q_gradient, k_gradient, v_gradient = gradients
-    for b, rows in _chunks(qkv):
-        scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
+    for rows in _chunks(qkv):
+        scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)
         if mask is not None:
-            scores = scores.masked_fill(~mask[b if len(mask) > 1 else slice(None), :, rows], -torch.inf)
+            scores = scores.masked_fill(~mask[:, :, rows], -torch.inf)
         weights = scores.softmax(-1)
-        product = weights * (head_gradients[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
-        watch(b, rows, product)
+        product = weights * (head_gradients[:, :, rows] @ v.mT)  # A ⊙ ∂y/∂A
+        watch(rows, product)
         score_gradients = product.addcmul_(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
-        q_gradient[b, :, rows] = score_gradients @ k[b]
-        k_gradient[b] += score_gradients.mT @ q[b, :, rows]
-        v_gradient[b] += weights.mT @ head_gradients[b, :, rows]
+        q_gradient[:, :, rows] = score_gradients @ k
+        k_gradient += score_gradients.mT @ q[:, :, rows]
+        v_gradient += weights.mT @ head_gradients[:, :, rows]
     gradients[:2] *= scale
     return gradients
 
@@ -402,13 +393,12 @@ def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
     return mixed_gradient.unflatten(-1, (qkv.q.shape[1], -1)).transpose(1, 2)
 
 
-def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
-    """Yields (pictures, queries) in parts whose rows hold at most MOST_WEIGHTS weights."""
-    B, heads, tokens, _ = qkv.q.shape
-    picture_step, query_step = max(1, MOST_WEIGHTS // (heads * tokens**2)), max(1, MOST_WEIGHTS // (heads * tokens))
-    for b in range(0, B, picture_step):
-        for start in range(0, tokens, query_step):
-            yield slice(b, b + picture_step), slice(start, start + query_step)
+def _chunks(qkv: QKV) -> Iterator[slice]:
+    """Yields queries in parts whose rows hold at most MOST_WEIGHTS weights."""
+    _, heads, tokens, _ = qkv.q.shape
+    step = max(1, MOST_WEIGHTS // (heads * tokens))
+    for start in range(0, tokens, step):
+        yield slice(start, start + step)
 
 
 def _hidden(block: Block, stream: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,8 +1,5 @@
-"""Defines the sample pictures: their names, their files, and a hint of what to look for in each.
-
-Photographs are downloaded (playground/models/borrowed.py); drawings are part of the repository. `python -m
-workshop.samples` makes the drawings again.
-"""
+"""The sample pictures: names, files, and what to look for in each. Photographs are downloaded (models/borrowed.py);
+`python -m workshop.samples` makes the drawings again."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +22,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a photograph. microscope/see/words.js has the words for each kind of part."""
+    """A part of a photograph. microscope/lens/words.js has the words for each kind of part."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
@@ -205,8 +202,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 def find(name: str) -> Sample | None:
-    """A sample by its name. If its photograph is not on this machine, the sample's `path` raises an error that says how
-    to get the photograph."""
+    """A sample by its name. Its `path` raises if its photograph is not on this machine."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 

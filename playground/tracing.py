@@ -58,7 +58,7 @@ def trace(
 ) -> Trace:
     """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
     model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not
-    hear whom: see playground/cuts.py. `at` and `grad`: see `trace_inputs`."""
+    hear whom: see playground/cuts.py. `at` and `grad`: see `trace_input`."""
     c = vit.config
     if size is None:
         size = images.fit(image.size, c.patch_size, c.image_size)
@@ -66,13 +66,8 @@ def trace(
     return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
 
 
-def trace_input(vit: VisionTransformer, pixels: Tensor, **options: Any) -> Trace:
-    """A trace of the model's input as it is: (1, 3, height, width)."""
-    return trace_inputs(vit, pixels, **options)[0]
-
-
 @plainly
-def trace_inputs(
+def trace_input(
     vit: VisionTransformer,
     pixels: Tensor,
     *,
@@ -81,10 +76,9 @@ def trace_inputs(
     at: At = untouched,
     interventions: tuple[str, ...] = (),
     grad: bool = False,
-) -> list[Trace]:
-    """Traces of several pictures of one size, (B, 3, height, width), in one pass. `at(point, tensor)` returns what
-    replaces the tensor at any of `vit.points()`; `interventions` describes this in words. `grad` keeps the graph, so
-    that logits and record can be differentiated."""
+) -> Trace:
+    """A trace of the model's input as it is: (1, 3, height, width). `at(point, tensor)` returns what replaces the
+    tensor at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph."""
     c = vit.config
     if why := why_not_weights(vit):
         raise PlaygroundError(why)
@@ -92,37 +86,42 @@ def trace_inputs(
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
     if pixels.is_inference():
         pixels = pixels.clone()  # one that can be differentiated later
-    x = pixels.to(vit.patch_embed.proj.weight)
     apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at, cuts_made.shape)
+    kept: list[Tensor] = []
+
+    def keep(point: str, x: Tensor) -> Tensor:
+        x = at(point, apply_cuts(point, x))
+        if grad and point.endswith((".queries", ".keys", ".values")):
+            kept.append(x[0])  # now, because a slice taken after the pass would have no gradient
+            x = kept[-1][None]
+        return x
+
     with torch.set_grad_enabled(grad):
         pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
-        keeper = _Keeper(lambda point, x: at(point, apply_cuts(point, x)))
-        with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
-            logits, layers = vit.record(x, None if scale is None else pass_scale, keeper if grad else keeper.at)
+        with relevance.room(vit, 1, cuts_made.shape.tokens):
+            x = pixels.to(vit.patch_embed.proj.weight)
+            logits, layers = vit.record(x, None if scale is None else pass_scale, keep)
     _check_numbers(vit, logits, layers)
-    record = keeper.record() if grad else [[list(t) for t in layer] for layer in layers]
-    return [
-        Trace(
-            model=vit.name,
-            size=size,
-            patch_size=c.patch_size,
-            prefix=c.prefix,
-            native_scale=c.scale,
-            scale=pass_scale,
-            record={i: QKV(*(t[n].float() for t in layer)) for i, layer in enumerate(record)},  # float32 for any dtype
-            layers=c.depth,
-            logits=logits[n].float().cpu() if vit.classes else None,
-            predictions=likeliest(c, logits[n].detach()) if vit.classes else (),
-            input=pixels[n, None],
-            vit=vit,
-            weight_versions=vit.weight_versions(),
-            cuts=cuts_made,
-            at=at,
-            interventions=interventions or ("an intervention at=",) * (at is not untouched),
-            assumed=", ".join(assumption.value for assumption in vit.assumed if assumption.word != "global_pool"),
-        )
-        for n in range(len(pixels))
-    ]
+    record = [kept[i : i + 3] for i in range(0, len(kept), 3)] if grad else [[t[0] for t in qkv] for qkv in layers]
+    return Trace(
+        model=vit.name,
+        size=size,
+        patch_size=c.patch_size,
+        prefix=c.prefix,
+        native_scale=c.scale,
+        scale=pass_scale,
+        record={i: QKV(*(t.float() for t in layer)) for i, layer in enumerate(record)},  # float32 for any dtype
+        layers=c.depth,
+        logits=logits[0].float().cpu() if vit.classes else None,
+        predictions=likeliest(c, logits[0].detach()) if vit.classes else (),
+        input=pixels,
+        vit=vit,
+        weight_versions=vit.weight_versions(),
+        cuts=cuts_made,
+        at=at,
+        interventions=interventions or ("an intervention at=",) * (at is not untouched),
+        assumed=", ".join(assumption.value for assumption in vit.assumed if assumption.word != "global_pool"),
+    )
 
 
 def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] | str) -> Cuts:
@@ -155,24 +154,6 @@ def with_shape_check(at: At, shape: Shape) -> At:
     return checked_at
 
 
-class _Keeper:
-    """Splits queries, keys and values by picture during the pass: slices taken after it would have no gradients."""
-
-    def __init__(self, at: At):
-        self.at = at
-        self.parts: list[list[Tensor]] = []
-
-    def __call__(self, point: str, x: Tensor) -> Tensor:
-        x = self.at(point, x)
-        if point.endswith((".queries", ".keys", ".values")):
-            self.parts.append(list(x.unbind(0)))
-            x = torch.stack(self.parts[-1])
-        return x
-
-    def record(self) -> list[list[list[Tensor]]]:  # [layer][queries, keys or values][picture]
-        return [self.parts[at : at + 3] for at in range(0, len(self.parts), 3)]
-
-
 def likeliest(c: Config, logits: Tensor, count: int = 5) -> tuple[tuple[str, float], ...]:
     """Labels with their shares, the likeliest first; none if the names of the classes are unknown."""
     best = c.shares(logits.float()).topk(min(count, len(c.labels)))
@@ -202,8 +183,7 @@ def _is_finite(qkv: QKV) -> bool:
 
 
 class Trace(Record):
-    """A record (playground/pack/record.py: its fields, and how tokens, layers and heads are named), and what can be
-    computed from it."""
+    """A record (pack/record.py: its fields, and how tokens, layers and heads are named), and what comes of it."""
 
     # What a token listens to ------------------------------------------------------------------------------------------
 
@@ -458,6 +438,11 @@ def entropy(weights: Tensor) -> Tensor:
     """(…, tokens) -> (…): entropy in bits, from 0 (one token gets all) to log₂ N (all N tokens get the same). 2^entropy
     is the effective number of tokens that the row listens to."""
     return torch.special.entr(weights).sum(-1) / math.log(2)
+
+
+def relative_change(after: Tensor, before: Tensor) -> Tensor:
+    """(…, D) -> (…): ‖x' − x‖ / ‖x‖."""
+    return (after - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-12)
 
 
 def scale_number(scale: float | str, native: float) -> float:

@@ -1,8 +1,5 @@
-"""What vit.py uses and the paper does not have: other positions, parts of few models, interventions, and facts about
-a model's weights.
-
-N tokens, D width, h heads, d the width of one head.
-"""
+"""What vit.py uses and the paper does not have: other positions, parts of few models, interventions, and facts about a
+model's weights. N tokens, D width, h heads, d the width of one head."""
 
 from __future__ import annotations
 
@@ -262,15 +259,24 @@ def why_not_weights(model: nn.Module) -> str:
     return ""
 
 
+def by_head(matrix: Tensor, heads: int) -> Tensor:
+    """(D, D) -> (h, D, d): each head's columns of the matrix."""
+    return matrix.detach().float().unflatten(1, (heads, -1)).transpose(0, 1)
+
+
+def output_matrices(block: Any) -> Tensor:
+    """(h, D, d): each head's columns of W_O, with the gain of LayerScale."""
+    gain = block.ls1.gamma[:, None] if isinstance(block.ls1, LayerScale) else 1
+    return by_head(gain * block.attn.proj.weight, block.attn.heads)
+
+
 def value_norms(block: Any, v: Tensor) -> Tensor:
     """(h, N, d) -> (h, N): ‖W_O v‖, the length of the vector that a token adds to the residual stream at a weight of 1.
     The gain of LayerScale is included."""
-    gain = block.ls1.gamma[:, None] if isinstance(block.ls1, LayerScale) else 1
-    return lengths_after(gain * block.attn.proj.weight, v)
+    return lengths_after(output_matrices(block), v)
 
 
-def lengths_after(matrix: Tensor, v: Tensor) -> Tensor:
-    """(h, N, d) -> (h, N): the lengths of each head's values after its columns of the matrix, (D, D)."""
-    head_matrices = matrix.detach().float().unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
-    gram = head_matrices.mT @ head_matrices  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
+def lengths_after(matrices: Tensor, v: Tensor) -> Tensor:
+    """(h, D, d), (h, N, d) -> (h, N): the lengths of each head's values after its matrix."""
+    gram = matrices.mT @ matrices  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
     return ((v @ gram) * v).sum(-1).clamp(min=0).sqrt()

@@ -133,17 +133,6 @@ def test_an_impossible_cut_gets_a_sentence(small, picture, cut, sentence):
     assert sentence in str(refusal.value)
 
 
-def test_a_typed_cut_gives_the_pass_of_python_s_method(small, picture):
-    """A cut typed as text and the same cut by a method give the same pass."""
-    plain_trace = playground.trace(small, picture)
-    ablated_trace, typed_trace = (
-        plain_trace.ablate(heads=[(1, 2), (2, 0)]),
-        playground.trace(small, picture, cut=["zero@1.2", "zero@2.0"]),
-    )
-    assert ablated_trace.cuts.texts == typed_trace.cuts.texts
-    assert torch.equal(ablated_trace.features(), typed_trace.features())
-
-
 def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trace = playground.trace("untrained", "meadow").ablate(heads=[(4, 0), (4, 2), (5, 3)], to="mean")

@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import pickle
 import re
 from pathlib import Path
 
@@ -45,19 +44,6 @@ def test_a_trace_is_saved_and_read_again(small_trace, tmp_path):
         small_trace.save(tmp_path / "none" / "a.trace")
     with pytest.raises(PlaygroundError, match="can't be read"):
         Trace.load(tmp_path / "none.trace")
-
-
-def test_a_pickle_holds_no_network(small_trace):
-    data = pickle.dumps(small_trace)
-    loaded_trace = pickle.loads(data)
-    assert loaded_trace.vit is None
-    assert len(data) < 1.2 * sum(t.nbytes for q, k, _ in small_trace.record.values() for t in (q, k)) + 100_000
-    assert torch.equal(loaded_trace.row(1, 2, (3, 4)), small_trace.row(1, 2, (3, 4)))
-    assert torch.equal(loaded_trace.value_norms(1), small_trace.value_norms(1))
-    assert small_trace.vit is not None
-    with pytest.raises(PlaygroundError, match="can't run its network"):
-        loaded_trace.features(1)
-    assert torch.equal(pickle.loads(pickle.dumps(loaded_trace)).value_norms(1), small_trace.value_norms(1))
 
 
 def test_tables_hold_the_weights_and_what_heads_do(small_trace):

@@ -80,7 +80,7 @@ def test_a_picture_that_holds_nan_is_refused_in_a_sentence(small):
     pixels = np.full((32, 32, 3), 0.5, np.float32)
     pixels[3, 4] = np.nan
     for picture_value in (pixels, torch.from_numpy(pixels), torch.from_numpy(pixels).permute(2, 0, 1)):
-        with pytest.raises(PlaygroundError, match="holds what is no number"):
+        with pytest.raises(PlaygroundError, match="holds NaN"):
             playground.trace(small, picture_value)
 
 

@@ -43,13 +43,6 @@ def test_rows_columns_and_matrices_agree_and_equal_the_loops(small_trace, scale)
             )
 
 
-@pytest.mark.parametrize("scale", [None, "off", 0.3])
-def test_the_weights_of_several_queries_are_their_rows(small_trace, scale):
-    weights = small_trace.weights(1, QUERIES, scale)
-    torch.testing.assert_close(weights, torch.stack([small_trace.rows(1, query, scale) for query in QUERIES], dim=1))
-    torch.testing.assert_close(small_trace.weights(1, scale=scale)[2], small_trace.matrix(1, 2, scale))
-
-
 def test_the_default_scale_is_the_one_that_the_pass_ran_with(small, picture):
     unscaled_trace = playground.trace(small, picture, scale="off")
     for method in (unscaled_trace.row, unscaled_trace.scores, unscaled_trace.column, unscaled_trace.column_scores):
@@ -190,21 +183,6 @@ def test_a_pack_can_hold_some_layers_and_says_which(small_trace):
         loaded_trace.row(0, 0, "cls")
     with pytest.raises(PlaygroundError, match="trace the image again"):
         loaded_trace.similarity("cls")
-
-
-def test_a_pack_s_arrays_lie_where_its_header_says(small_trace):
-    import json
-    import struct
-
-    import numpy as np
-
-    data = small_trace.to_bytes()
-    (n,) = struct.unpack("<I", data[:4])
-    header = json.loads(data[4 : 4 + n])
-    assert (4 + n) % 16 == 0
-    section = header["sections"]["k"]
-    k = np.frombuffer(data, "<f2", 3 * 4 * 67 * 12, 4 + n + section["offset"]).reshape(section["shape"])
-    assert np.array_equal(k[1], small_trace.record[1].k.half().numpy())
 
 
 def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, small_trace):

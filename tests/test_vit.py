@@ -35,11 +35,6 @@ def test_the_logits_with_and_without_the_record_are_the_same(small):
     assert [tuple(layer.q.shape) for layer in record] == [(1, 4, 67, 12)] * 3
 
 
-def test_the_features_of_the_last_layer_lead_to_the_logits(small):
-    image = torch.randn(1, 3, 64, 64)
-    torch.testing.assert_close(small.classify(small.features(image, 2)), small(image))
-
-
 def test_the_sinusoidal_table_begins_as_the_textbook_s():
     table = sinusoidal(50, 8)
     assert table[0].tolist() == [0, 1, 0, 1, 0, 1, 0, 1]

@@ -1,27 +1,22 @@
-"""Switches heads off (ablation) and measures the changes of the prediction and of the tokens after every layer.
-
-`ablation_effect(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and
-head 1 in layer 4 set to zero, which is the same as zeros in their columns of W_O. The layers above never met zeros in
-training, so these overstate what a head matters; `to="mean"` puts the head's mean over all tokens in its place, as the
-cut mean@3.0 does.
-"""
+"""Switches heads off (ablation) and measures the changes of the answer and of the tokens after every layer. Layers
+above never met the zeros in training, so these overstate what a head matters; `to="mean"` puts the head's mean over all
+tokens in their place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from playground import cuts
 from playground.errors import PlaygroundError
-from playground.tracing import Trace
-from playground.vit import At, VisionTransformer
-from playground.vit_parts import Rotation, plainly
+from playground.tracing import Trace, relative_change
+from playground.vit import At
+from playground.vit_parts import Rotation, output_matrices, plainly
 
 OffHeads = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
-SMALLEST_NORM = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,55 +45,30 @@ def ablation_effect(
     """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
     run again. `give_way` is called after every layer, so that a server can serve other people in between."""
     heads_by_layer = by_layer(seen, off_heads)
-    first_layer = min(heads_by_layer, default=seen.layers)  # the layers below it are not run again
+    first_layer = min(heads_by_layer, default=seen.layers)
     with torch.no_grad():
         vit, first_tokens, rotation = seen.entering()
-        intervene = seen.intervening()
-        baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
+        baseline = _tokens_after_layers(seen, first_tokens, rotation, seen.intervening(), 0, give_way)
         layer_input = baseline[first_layer - 1] if first_layer else first_tokens
-        recomputed_tokens = _tokens_after_layers(
-            vit,
-            layer_input,
-            rotation,
-            seen.scale,
-            chained(intervene, muting_heads(heads_by_layer, to)),
-            first_layer,
-            give_way,
-        )
-        ablated_tokens = baseline[:first_layer] + recomputed_tokens
-        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated_tokens, baseline, strict=True)]
-        output_before, output_after = (
-            vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated_tokens)
-        )
-    before, after = (probabilities(vit, output) if vit.classes else None for output in (output_before, output_after))
-    cosine_change = (
-        0.0
-        if not recomputed_tokens
-        else 1 - torch.cosine_similarity(output_before.double(), output_after.double(), dim=-1).item()
-    )
-    return AblationEffect(torch.stack(changes).float().cpu(), before, after, cosine_change)
+        at = chained(seen.intervening(), muting_heads(heads_by_layer, to))
+        ablated = baseline[:first_layer]
+        ablated += _tokens_after_layers(seen, layer_input, rotation, at, first_layer, give_way)
+        changes = [relative_change(x_ablated, x)[0] for x_ablated, x in zip(ablated, baseline, strict=True)]
+        outputs = [vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated)]
+    before, after = (vit.config.shares(output) if vit.classes else None for output in outputs)
+    cosine = torch.cosine_similarity(outputs[0].double(), outputs[1].double(), dim=-1).item()
+    return AblationEffect(torch.stack(changes).float().cpu(), before, after, 1 - cosine)
 
 
 def _tokens_after_layers(
-    vit: VisionTransformer,
-    layer_input: Tensor,
-    rotation: Rotation,
-    scale: float,
-    at: At,
-    first_layer: int,
-    give_way: Callable[[], object],
+    trace: Trace, layer_input: Tensor, rotation: Rotation, at: At, first_layer: int, give_way: Callable[[], object]
 ) -> list[Tensor]:
     """The tokens, (1, N, D), after `first_layer` and after each layer above it."""
     layer_tokens = []
-    for x, _ in vit.layers(layer_input, rotation, scale, first_layer, at):
+    for x, _ in trace._need_vit().layers(layer_input, rotation, trace.scale, first_layer, at):
         layer_tokens.append(x)
         give_way()
     return layer_tokens
-
-
-def _relative_change(ablated: Tensor, baseline: Tensor) -> Tensor:
-    """(N,): ‖x' − x‖ / ‖x‖ of each token."""
-    return ((ablated - baseline).norm(dim=-1) / baseline.norm(dim=-1).clamp(min=SMALLEST_NORM))[0]
 
 
 @dataclass(frozen=True)
@@ -121,21 +91,20 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
     first_patch, all_heads = len(trace.prefix), list(range(trace.heads))
     with torch.no_grad():
-        vit, first_tokens, rotation = trace.entering()
+        _, first_tokens, rotation = trace.entering()
         intervene = trace.intervening()
-        baseline = _tokens_after_layers(vit, first_tokens, rotation, trace.scale, intervene, 0, give_way)
+        baseline = _tokens_after_layers(trace, first_tokens, rotation, intervene, 0, give_way)
     layer_input, final_tokens = baseline[layer - 1] if layer else first_tokens, baseline[-1]
     del baseline
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
             at = chained(intervene, muting_heads({layer: off_heads}))
-            ablated_tokens = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
-            return float(_relative_change(ablated_tokens, final_tokens)[first_patch:].mean())
+            ablated_tokens = _tokens_after_layers(trace, layer_input, rotation, at, layer, give_way)[-1]
+            return float(relative_change(ablated_tokens, final_tokens)[0, first_patch:].mean())
 
-    directions = torch.nn.functional.normalize(
-        contributions(trace, layer)[:, first_patch:], dim=-1
-    )  # (heads, patches, D)
+    added_vectors = contributions(trace, layer)[:, first_patch:]
+    directions = torch.nn.functional.normalize(added_vectors, dim=-1)  # (heads, patches, D)
     cosines = torch.einsum("hnd,gnd->hg", directions, directions) / directions.shape[1]  # (heads, heads)
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
     pair_count = max(1, trace.heads * (trace.heads - 1))
@@ -144,8 +113,7 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
 
 
 def passes_of_additivity(layers: int, heads: int, layer: int) -> float:
-    """The cost of `additivity` in passes: one through all layers; then, from this layer on, one for each head and one
-    for all heads together."""
+    """The cost of `additivity` in passes: from this layer on, one for each head and one for all together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
 
@@ -154,14 +122,7 @@ def contributions(trace: Trace, layer: int) -> Tensor:
     _, _, v = trace.record[layer]
     if trace.vit is None or v is None:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
-    block = trace.vit.blocks[layer]
-    with torch.no_grad():
-        output_matrix: Any = block.attn.proj.weight  # (D, D): d columns for each head
-        if hasattr(block.ls1, "gamma"):
-            gamma: Any = block.ls1.gamma
-            output_matrix = gamma[:, None] * output_matrix
-        per_head = output_matrix.float().cpu().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, D, d)
-        return trace.weights(layer) @ v.float().cpu() @ per_head.mT
+    return trace.weights(layer) @ v.float().cpu() @ output_matrices(trace.vit.blocks[layer]).cpu().mT
 
 
 def chained(first: At, second: At) -> At:
@@ -169,22 +130,19 @@ def chained(first: At, second: At) -> At:
     return lambda point, x: second(point, first(point, x))
 
 
-def muting_heads(heads_by_layer: dict[int, list[int]], to: str = "zero") -> At:
-    """Sets the output of these heads to zero, or to its mean over all tokens, during one pass. The shared network stays
-    unchanged."""
+def replacing_heads(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
+    """Replaces the outputs of these heads. `new_outputs` gets a layer and all its heads' outputs, (B, h, N, d)."""
 
     def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (off_heads := heads_by_layer.get(int(point.split(".")[1]))):
-            return x
-        x = x.clone()  # (B, h, N, d)
-        x[:, off_heads] = 0 if to == "zero" else x[:, off_heads].mean(-2, keepdim=True)
-        return x
+        layer = int(point.split(".")[1]) if point.endswith(".attention.heads") else -1
+        return cuts.with_heads(x, layers[layer], new_outputs(layer, x)) if layer in layers else x
 
     return at
 
 
-def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
-    return vit.config.shares(logits)
+def muting_heads(layers: Mapping[int, Sequence[int]], to: str = "zero") -> At:
+    """Sets the output of these heads to zero, or to its mean over all tokens."""
+    return replacing_heads(layers, lambda _, x: cuts.replacement(x, to))
 
 
 def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:
@@ -192,9 +150,7 @@ def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:
     try:
         pairs = [(layer, head) for layer, head in off_heads]
     except (TypeError, ValueError):
-        raise PlaygroundError(
-            f"Heads are named as (layer, head), such as [(4, 0)]; given was {off_heads!r:.60}."
-        ) from None
+        raise PlaygroundError(f"Heads are named as (layer, head): [(4, 0)]; given was {off_heads!r:.60}.") from None
     for layer, head in pairs:
         heads_by_layer.setdefault(trace.layer_number(layer), []).append(trace.head_number(head))
     return heads_by_layer

@@ -1,9 +1,8 @@
 """Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
-`python -m playground.analysis.benchmark WIDTH HEADS KERNEL BYTES` measures in its own process, so that the measured
-peak of memory belongs to the layer alone. For each line of input the process runs one step and prints one line of JSON.
-`Series` starts such a process, requests one step after the other and reads the output. The process has hard limits of
-memory and time, runs at low priority, and is the first that Linux ends if memory runs out.
+`python -m playground.analysis.benchmark WIDTH HEADS KERNEL BYTES` prints a line of JSON for each step. It is a process
+of its own, so that the measured peak of memory belongs to the layer alone. It has hard limits of memory and time, runs
+at low priority, and is the first that Linux ends if memory runs out. `series` starts it.
 """
 
 from __future__ import annotations
@@ -19,11 +18,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from torch import Tensor
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from playground.numbers import bytes_in
+from playground.pictures.decoder_process import limit_memory
+from playground.relevance import free_bytes
+from playground.vit import Attention, Config, attention, attention_by_hand
 
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
 WINDOWS, LINEAR = "in windows", "linear attention"
@@ -33,10 +38,10 @@ SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 
 STEP_COUNT = len(SIDES) * len(GROWTH_POWERS)
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
-CGROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
 MOST_PASS_SECONDS = 5.0  # a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
-LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
+STATUS = Path("/proc/self/status")
+LOOK_EVERY = 0.2  # seconds between two looks at the points so far
 REPEATS, ENOUGH_SECONDS = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
 
@@ -49,9 +54,6 @@ class Point:
     seconds: float
     bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
     skip_reason: str = ""  # "memory" or "time"; "" if the layer was run
-
-
-# In the process that measures -----------------------------------------------------------------------------------------
 
 
 def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Point]:
@@ -78,8 +80,6 @@ WINDOW = 4  # patches along the side of a window
 
 def window_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Each token attends to the tokens of its window alone; the tokens are a square grid of patches."""
-    import torch.nn.functional as F
-
     side = math.isqrt(q.shape[2]) // WINDOW
 
     def windows_of(x: Tensor) -> Tensor:
@@ -93,8 +93,6 @@ def window_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor
 
 def linear_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Linear attention: φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1. Keys and values are multiplied first."""
-    import torch.nn.functional as F
-
     q, k = F.elu(q) + 1, F.elu(k) + 1
     key_values = k.mT @ v  # (B, h, d, d)
     return q @ key_values / (q @ k.sum(2, keepdim=True).mT)
@@ -103,34 +101,20 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor
 def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
     """For each kind of layer, a function that takes a side and returns a function that runs the layer once over
     side × side tokens."""
-    import torch
-    from torch import nn
-
-    from playground.vit import Attention, Config, attention, attention_by_hand
-
-    mix_functions = {
-        MATERIALISED: attention_by_hand,
-        FUSED: attention,
-        WINDOWS: window_attention,
-        LINEAR: linear_attention,
-    }
-    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in mix_functions}
-    for kind, mix in mix_functions.items():
-        attentions[kind].mix = mix
     convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
 
-    def attention_over(layer: Attention) -> Callable[[int], Callable]:
-        def runner(side: int) -> Callable:
-            x = torch.randn(1, side**2, width)
-            return lambda: layer(x, None, None)
+    def attention_by(mix: Callable) -> Callable[[int], Callable]:
+        layer = Attention(Config(width=width, heads=heads))
+        layer.mix = mix
+        return lambda side: partial(layer, torch.randn(1, side**2, width), None, None)
 
-        return runner
-
-    def convolution_over(side: int) -> Callable:
-        x = torch.randn(1, width, side, side)
-        return lambda: convolution(x)
-
-    return {kind: attention_over(layer) for kind, layer in attentions.items()} | {CONVOLUTION: convolution_over}
+    return {
+        MATERIALISED: attention_by(attention_by_hand),
+        FUSED: attention_by(attention),
+        WINDOWS: attention_by(window_attention),
+        LINEAR: attention_by(linear_attention),
+        CONVOLUTION: lambda side: partial(convolution, torch.randn(1, width, side, side)),
+    }
 
 
 def _expected_point(kind: str, tokens: int, former_point: Point | None, most_bytes: int, deadline: float) -> Point:
@@ -138,10 +122,8 @@ def _expected_point(kind: str, tokens: int, former_point: Point | None, most_byt
     if former_point is None:
         return Point(kind, tokens, 0.0, 0)
     growth = (tokens / former_point.tokens) ** GROWTH_POWERS[kind]
-    seconds, expected_bytes = (
-        former_point.seconds * growth,
-        None if former_point.bytes is None else round(former_point.bytes * growth),
-    )
+    seconds = former_point.seconds * growth
+    expected_bytes = None if former_point.bytes is None else round(former_point.bytes * growth)
     reason = former_point.skip_reason
     if expected_bytes is not None and expected_bytes > most_bytes:
         reason = reason or "memory"
@@ -165,34 +147,20 @@ def _peak_of(run: Callable) -> int | None:
     """The rise of the process's memory during a run; None off Linux, where no process can reset its recorded peak."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
-        memory_before = _memory("VmRSS")
+        memory_before = bytes_in(STATUS, "VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
     except (OSError, AttributeError):
-        run()
-        return None
+        memory_before = None
     run()
-    return max(0, _memory("VmHWM") - memory_before)
-
-
-def _memory(field: str) -> int:
-    """The value of a line of /proc/self/status, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"no {field}")
+    peak = bytes_in(STATUS, "VmHWM")
+    return None if peak is None or memory_before is None else max(0, peak - memory_before)
 
 
 def _limit_process(most_bytes: int) -> None:
-    """Lowers this process's priority, makes it the first to be ended if memory runs out, and limits memory and time."""
+    """Lowers this process's priority, and limits its memory and time."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    with contextlib.suppress(OSError, ImportError, ValueError):
-        import resource
-
-        limit = _memory("VmData") + 3 * most_bytes // 2
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    limit_memory((bytes_in(STATUS, "VmData") or OWN_BYTES) + 3 * most_bytes // 2)
     with contextlib.suppress(ImportError, AttributeError):
         import signal
 
@@ -200,92 +168,36 @@ def _limit_process(most_bytes: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    width, heads, kernel, most_bytes = (int(text) for text in arguments)
-    import torch
-
+    width, heads, kernel, most_bytes = map(int, arguments)
     torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
     _limit_process(most_bytes)  # after torch's import, so that torch's own memory is not counted
-    points = measure(width, heads, kernel, most_bytes)
-    while sys.stdin.readline() and (point := next(points, None)):
+    for point in measure(width, heads, kernel, most_bytes):
         print(json.dumps(asdict(point)), flush=True)
 
 
-# In the server ------------------------------------------------------------------------------------------------------
+def series(width: int, heads: int, kernel: int) -> Iterator[list[Point]]:
+    """Yields the points so far every LOOK_EVERY seconds, until the measurement has ended. Closing the iterator ends the
+    measurement. It may take a quarter of the free memory, at most a gigabyte."""
+    spare_bytes = min(MOST_BYTES, max(0, (free_bytes(torch.device("cpu")) or 4 * MOST_BYTES) - OWN_BYTES) // 4)
+    command = [sys.executable, "-m", "playground.analysis.benchmark", *map(str, (width, heads, kernel, spare_bytes))]
+    points: list[Point] = []
+    with subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
 
+        def read() -> None:
+            with contextlib.suppress(ValueError):  # half a line of a process that was ended
+                points.extend(Point(**json.loads(line)) for line in process.stdout or ())
 
-class Series:
-    """A running or finished measurement; `points` grows while it runs."""
-
-    def __init__(self, width: int, heads: int, kernel: int):
-        self.points: list[Point] = []
-        spare_bytes = memory_to_spare()
-        self.running = spare_bytes > 0  # without spare memory nothing is started: Linux might end the server
-        if not self.running:
-            return
-        arguments = [width, heads, kernel, spare_bytes]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "playground.analysis.benchmark", *map(str, arguments)],
-            cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        assert self._process.stdin
-        assert self._process.stdout
-        self._to, self._from = self._process.stdin, self._process.stdout
-        self._news = threading.Event()  # set when a step is done or the process has ended
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def each_moment(self, give_way: Callable[[], object]) -> Iterator[None]:
-        """Yields every LOOK_EVERY seconds until the series has ended, and calls `give_way` before each step. Closing
-        the iterator early stops the series."""
-        request_count = 0
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
         try:
-            while self.running:
-                if request_count == len(self.points):
-                    give_way()
-                    self._ask()
-                    request_count += 1
-                self._news.wait(LOOK_EVERY)
-                self._news.clear()
-                yield
+            while reader.is_alive():
+                reader.join(LOOK_EVERY)
+                yield points
         finally:
-            if self.running:
-                self._process.kill()
-
-    def _ask(self) -> None:
-        with contextlib.suppress(OSError):  # the process has ended
-            self._to.write("\n")
-            self._to.flush()
-
-    def _read(self) -> None:
-        with contextlib.suppress(OSError), self._process:  # the process may end while it is read
-            for line in self._from:
-                with contextlib.suppress(ValueError, TypeError):
-                    self.points.append(Point(**json.loads(line)))
-                    self._news.set()
-        self.running = False
-        self._news.set()
-
-
-def memory_to_spare() -> int:
-    """The memory limit of a series in bytes: a quarter of what is free once the process has started, at most a
-    gigabyte."""
-    limits = [OWN_BYTES + 4 * MOST_BYTES]
-    with contextlib.suppress(OSError, KeyError):
-        limits.append(1024 * _numbers_by_name(Path("/proc/meminfo"))["MemAvailable:"])
-    with contextlib.suppress(OSError, KeyError, ValueError):
-        # cached files: Linux drops them when memory is short
-        cached_bytes = _numbers_by_name(CGROUP / "memory.stat")["inactive_file"]
-        limits.append(
-            int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()) + cached_bytes
-        )
-    return max(0, min(limits) - OWN_BYTES) // 4
-
-
-def _numbers_by_name(file: Path) -> dict[str, int]:
-    """{name: number}, from a file each of whose lines holds a name and a number."""
-    return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
+            process.kill()
 
 
 if __name__ == "__main__":

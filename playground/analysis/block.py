@@ -1,5 +1,4 @@
-"""Measures whole layers: the vectors that the branches add to a token, the numbers that enter the MLP's activation,
-gradients with pre-norm and post-norm, and the loss of an answer."""
+"""Measures whole layers: what the branches add to a token, what enters the MLP's activation, the loss of an answer."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from playground.tracing import Trace
-from playground.vit import Config, VisionTransformer, within
+from playground.vit import Block, Config, VisionTransformer, within
 
 # The residual stream --------------------------------------------------------------------------------------------------
 
@@ -31,28 +30,55 @@ class Stream:
 def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
     """Measures all layers. `give_way` is called after every layer, so that a server can serve other people."""
     layer_rows = []
+    for _, x, attention, mlp in _branches(trace, give_way):
+        lengths = (added.norm(dim=-1) for added in (x, attention, mlp))
+        cosines = (torch.cosine_similarity(y, x, dim=-1) for y in (attention, x + attention + mlp))
+        layer_rows.append((*lengths, *cosines))
+    first_patch = len(trace.prefix)
+    return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*layer_rows, strict=True)))
+
+
+def _branches(trace: Trace, give_way: Callable[[], object]) -> Iterator[tuple[Block, Tensor, Tensor, Tensor]]:
+    """Yields each layer, the tokens that enter it, and what attention and the MLP add to them, (1, N, D) each."""
     with torch.no_grad():
         vit, x, rotation = trace.entering()
         at = trace.intervening()
         for layer, block in enumerate(vit.blocks):
-            mixture, _ = block.attn(block.norm1(x), trace.scale, rotation, within(at, layer))
-            attention_output = block.ls1(mixture)
-            after_attention = x + attention_output
-            mlp_output = block.ls2(block.mlp(block.norm2(after_attention)))
-            after_mlp = after_attention + mlp_output
-            layer_rows.append(
-                (
-                    x.norm(dim=-1),
-                    attention_output.norm(dim=-1),
-                    mlp_output.norm(dim=-1),
-                    torch.cosine_similarity(attention_output, x, dim=-1),
-                    torch.cosine_similarity(after_mlp, x, dim=-1),
-                )
-            )
-            x = after_mlp
+            attention = block.ls1(block.attn(block.norm1(x), trace.scale, rotation, within(at, layer))[0])
+            mlp = block.ls2(block.mlp(block.norm2(x + attention)))
+            yield block, x, attention, mlp
+            x = x + attention + mlp
             give_way()
-    first_patch = len(trace.prefix)
-    return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*layer_rows, strict=True)))
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of tokens, in which outliers stand out."""
+
+    patches: Tensor  # (layers, rows, columns): ‖x‖ after each layer
+    prefix: Tensor  # (layers, prefix tokens)
+
+    def largest_ratio(self, layer: int) -> float:
+        """The length of the longest patch divided by the median length."""
+        return float(self.patches[layer].max() / self.patches[layer].median())
+
+    def outlier_count(self, layer: int) -> int:
+        """The number of patches whose tokens are longer than Tukey's bound: the upper quartile plus three times the
+        interquartile range, as in microscope/core/features.js."""
+        lengths = self.patches[layer].flatten()
+        lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
+        return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
+
+    @property
+    def worst_layer(self) -> int:
+        """The layer after which the longest patch stands out most."""
+        return max(range(len(self.patches)), key=self.largest_ratio)
+
+
+def token_lengths(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:
+    _, *norms = (x[0].float().norm(dim=-1).cpu() for _, x in layer_by_layer(trace, give_way))
+    patches = torch.stack([trace.on_grid(layer_norms) for layer_norms in norms])
+    return Lengths(patches, torch.stack(norms)[:, : len(trace.prefix)])
 
 
 # GELU -----------------------------------------------------------------------------------------------------------------
@@ -66,14 +92,8 @@ def gelu(x: Tensor) -> Tensor:
 def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterator[Tensor]:
     """Yields, for each layer, the MLP's numbers before the activation: (patches, mlp_width)."""
     with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        at = seen.intervening()
-        for layer, block in enumerate(vit.blocks):
-            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
-            x = x + block.ls1(mixture)
-            yield block.mlp.fc1(block.norm2(x))[0, len(seen.prefix) :].float().cpu()
-            x = x + block.ls2(block.mlp(block.norm2(x)))
-            give_way()
+        for block, x, attention, _ in _branches(seen, give_way):
+            yield block.mlp.fc1(block.norm2(x + attention))[0, len(seen.prefix) :].float().cpu()
 
 
 # Where the norms stand ------------------------------------------------------------------------------------------------
@@ -121,18 +141,15 @@ def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
     """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
     vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
     x = trace.features()[None]
-    with torch.no_grad():
-        logits = [
-            vit.classify(drop(x, is_training, generator).to(vit.patch_embed.proj.weight))[0].float().cpu()
-            for _ in range(2)
-        ]
     likeliest = int(trace.logits.argmax())  # type: ignore[union-attr]
-    return float(logits[0][likeliest]), float(logits[1][likeliest])
+    with torch.no_grad():
+        passes = (drop(x, is_training, generator).to(vit.patch_embed.proj.weight) for _ in range(2))
+        first, second = (float(vit.classify(tokens)[0, likeliest]) for tokens in passes)
+    return first, second
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """(in pre-training, in fine-tuning): the numbers of parameters of the ViT paper's classifier. In pre-training, a
-    hidden layer with tanh comes before the matrix."""
+    """Parameters of the ViT paper's classifier (in pre-training, with a hidden layer, and in fine-tuning)."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 
@@ -177,13 +194,12 @@ def read_stream(trace: Trace, label: int | None = None, give_way: Callable[[], o
 
 def layer_by_layer(trace: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
     """Yields the model and the tokens, (1, N, D), before the first layer and after each layer."""
-    vit, x, rotation = trace.entering()
-    at = trace.intervening()
-    yield vit, x
-    for layer, block in enumerate(vit.blocks):
-        x, _ = block(x, trace.scale, rotation, within(at, layer))
-        give_way()
+    with torch.no_grad():
+        vit, x, rotation = trace.entering()
         yield vit, x
+        for x, _ in vit.layers(x, rotation, trace.scale, at=trace.intervening()):  # noqa: B020
+            give_way()
+            yield vit, x
 
 
 def class_probabilities(vit: VisionTransformer, x: Tensor) -> Tensor:
@@ -215,11 +231,8 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
     """The numbers of the labels that are answered wrongly."""
     true_numbers, shares = set(true_labels(c, shows)), c.shares(logits)
     if c.multi_label:
-        return [
-            number
-            for number, share in enumerate(shares.tolist())
-            if (share > YES_THRESHOLD) != (number in true_numbers)
-        ]
+        answers = enumerate((shares > YES_THRESHOLD).tolist())
+        return [number for number, says_yes in answers if says_yes != (number in true_numbers)]
     likeliest = int(shares.argmax())
     return [] if likeliest in true_numbers else [likeliest]
 

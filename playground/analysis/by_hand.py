@@ -11,9 +11,6 @@ from torch import Tensor
 LARGEST_COORDINATE = 4.0  # the largest coordinate of an arrow's tip, along each axis
 
 
-# Nine tokens with arrows ----------------------------------------------------------------------------------------------
-
-
 def arrows_from_text(text: str, tokens: int = 9) -> Tensor | None:
     """The arrows of an address: x and y of each in tenths, token by token; None for any other text."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):

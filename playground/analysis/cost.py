@@ -93,8 +93,6 @@ SIZES = {  # B, L and H are the ViT paper's; Ti and S were published later
     "H/14": Case(patch=14, width=1280, heads=16, layers=32),
 }
 
-# One layer ------------------------------------------------------------------------------------------------------------
-
 
 def attention_flops(tokens: int, width: int) -> int:
     """FLOPs of queries, keys, values and the output, and of the pairs."""

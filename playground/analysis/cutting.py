@@ -12,40 +12,38 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cut, Cuts
 from playground.errors import PlaygroundError
-from playground.tracing import Query, Trace
+from playground.tracing import Query, Trace, relative_change
 
-SMALLEST_DIVISOR = 1e-12
 TOLERANCE = 0.1  # a control cuts 1 − 3 · TOLERANCE to 1 + TOLERANCE times as much attention as the real cut
 
 
 @dataclass(frozen=True)
-class CutEffect:
+class Moves:
     move: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
     control_moves: tuple[float, ...]  # this change by each control, a cut of attention to other patches
-    attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
-    control_attention: tuple[float, ...]  # the same for each control
 
     @property
     def times(self) -> float:
         """The feature's move by the cut, divided by the mean of its moves by the controls."""
-        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
+        return self.move / max(sum(self.control_moves) / len(self.control_moves), 1e-12)
+
+
+@dataclass(frozen=True)
+class CutEffect(Moves):
+    attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
+    control_attention: tuple[float, ...]  # the same for each control
 
 
 def feature_move(baseline: Trace, texts: Sequence[str], query: Query) -> float:
     """The relative change of the token's feature by these cuts: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = baseline.token(query)
-    return _relative_change(
-        baseline.features()[token], _features_with(baseline, cuts.read(texts, baseline.cuts.shape))[token]
-    )
+    features = _features_with(baseline, cuts.read(texts, baseline.cuts.shape))
+    return float(relative_change(features[token], baseline.features()[token]))
 
 
 def _features_with(baseline: Trace, cut_set: Cuts) -> Tensor:
     """The features of a pass with these cuts, (tokens, width)."""
     return replace(baseline, cuts=cut_set).features()
-
-
-def _relative_change(before: Tensor, after: Tensor) -> float:
-    return float((after - before).norm() / before.norm().clamp(min=SMALLEST_DIVISOR))
 
 
 def moved_beside_controls(
@@ -62,7 +60,7 @@ def moved_beside_controls(
     feature_before, moves = baseline.features()[token], []
     for cut_set in cut_sets:
         give_way()
-        moves.append(_relative_change(feature_before, _features_with(baseline, cut_set)[token]))
+        moves.append(float(relative_change(_features_with(baseline, cut_set)[token], feature_before)))
     attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
     return CutEffect(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
@@ -98,12 +96,10 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     target_share = float(attention[list(unheard)].sum())
     hearers = set(cut.hearers or ())
     candidates = [number for number in range(len(baseline.prefix), baseline.tokens) if number not in unheard | hearers]
-    shuffled_tokens = [
-        candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))
-    ]
     chosen_tokens: list[int] = []
     total = 0.0
-    for token in shuffled_tokens:
+    for number in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed)).tolist():
+        token = candidates[number]
         share = float(attention[token])
         if total + share <= target_share * (1 + TOLERANCE):
             chosen_tokens.append(token)
@@ -117,33 +113,23 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in patch_places)}{at_sign}{layers_text}"
 
 
-# One edge -------------------------------------------------------------------------------------------------------------
-
 NEAR_DIVISOR = 5  # a patch is far from another if it is more than the grid's longer side / NEAR_DIVISOR away
 CUT_DIVISOR = 14  # a cut also covers patches within the grid's longer side / CUT_DIVISOR, as an eye has several
-LARGEST_CUT_RADIUS = (
-    4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
-)
+LARGEST_CUT_RADIUS = 4  # patches on each side of a block's middle; a larger cut is too long for an address
 CONTROL_COUNT = 4  # the number of controls, which cut blocks elsewhere in the picture
 PASSES = 2 + CONTROL_COUNT  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
-class Edge:
+class Edge(Moves):
     """The effect of a cut: in all layers, one patch (the hearer) no longer attends to its twin, the most similar far
     patch, and to the patches around the twin."""
 
     twin: tuple[int, int]
     cut_radius: int  # patches on each side of the twin
     cut: str  # the cut as text
-    move: float  # the relative change of the hearer's feature by the cut
-    control_moves: tuple[float, ...]  # the relative changes by the controls
     cosine_before: float  # the cosine of the features of hearer and twin, without the cut
     cosine_after: float  # the same with the cut
-
-    @property
-    def times(self) -> float:
-        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
 def far_twin(trace: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
@@ -166,25 +152,19 @@ def cut_edge(trace: Trace, query: tuple[int, int], give_way: Callable[[], object
     ]  # fmt: skip
     if not far_patches:
         return None
-    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[
-        :CONTROL_COUNT
-    ].tolist()
-    radius = cut_radius(trace.grid)
-    texts = [
-        _cut_around(query, place, radius, trace.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
-    ]
+    order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed)).tolist()
+    radius, places = cut_radius(trace.grid), [twin, *(far_patches[n] for n in order[:CONTROL_COUNT])]
+    texts = [_cut_around(query, place, radius, trace.grid) for place in places]
     features_after = []
     for text in texts:
         give_way()
         features_after.append(_features_with(trace, cuts.read(text, trace.cuts.shape)))
     hearer, twin_token = trace.token(query), trace.token(twin)
-    feature_change, *control_changes = (
-        _relative_change(features_before[hearer], features[hearer]) for features in features_after
-    )
+    move, *control_moves = (float(relative_change(x[hearer], features_before[hearer])) for x in features_after)
     cosines = (
         float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (features_before, features_after[0])
     )
-    return Edge(twin, radius, texts[0], feature_change, tuple(control_changes), *cosines)
+    return Edge(move, tuple(control_moves), twin, radius, texts[0], *cosines)
 
 
 def cut_radius(grid: tuple[int, int]) -> int:

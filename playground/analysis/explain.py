@@ -50,43 +50,12 @@ class Explanation:
 
 # For our small model: each map's rank correlation (Spearman) with how far blanking moves the feature, averaged over
 # three queries of each drawing. A test computes one drawing again.
+_MAPS = ("weight", "arrives", "rollout", "gradient", "colour", "random", "constant")
 RANK_CORRELATIONS = {
-    "meadow": {
-        "weight": 0.6,
-        "arrives": 0.67,
-        "rollout": 0.81,
-        "gradient": 0.6,
-        "colour": 0.52,
-        "random": 0.05,
-        "constant": 0.0,
-    },
-    "flock": {
-        "weight": 0.52,
-        "arrives": 0.57,
-        "rollout": 0.78,
-        "gradient": 0.53,
-        "colour": 0.56,
-        "random": -0.08,
-        "constant": 0.0,
-    },
-    "still-life": {
-        "weight": 0.66,
-        "arrives": 0.66,
-        "rollout": 0.85,
-        "gradient": 0.54,
-        "colour": 0.48,
-        "random": -0.11,
-        "constant": 0.0,
-    },
-    "portrait": {
-        "weight": 0.77,
-        "arrives": 0.79,
-        "rollout": 0.82,
-        "gradient": 0.74,
-        "colour": 0.58,
-        "random": 0.08,
-        "constant": 0.0,
-    },
+    "meadow": dict(zip(_MAPS, (0.6, 0.67, 0.81, 0.6, 0.52, 0.05, 0.0), strict=True)),
+    "flock": dict(zip(_MAPS, (0.52, 0.57, 0.78, 0.53, 0.56, -0.08, 0.0), strict=True)),
+    "still-life": dict(zip(_MAPS, (0.66, 0.66, 0.85, 0.54, 0.48, -0.11, 0.0), strict=True)),
+    "portrait": dict(zip(_MAPS, (0.77, 0.79, 0.82, 0.74, 0.58, 0.08, 0.0), strict=True)),
 }
 QUERY_PLACES = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as shares of height and width
 
@@ -127,40 +96,30 @@ def moves_of(
 
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explanation:
-    """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
-    block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
-    blocks move the feature further."""
+    """Scores the maps, whose value for a block is the mean over it. `moves`: how far the query's feature moves without
+    each block. Only blocks of one size are compared, because larger ones move it further."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), block_of_query(grid, side, query)  # type: ignore[arg-type]
-    move_map = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
-    moves_elsewhere = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
-    block_numbers = [number for number, block in enumerate(blocks) if not block[query]]
-    compared_blocks = [
-        block_numbers[number] for number in occlusion.comparable([blocks[number] for number in block_numbers])
-    ]
-    scores = {
-        name: occlusion.spearman(
-            [float(patch_map[blocks[number]].mean()) for number in compared_blocks],
-            [moves[number] for number in compared_blocks],
-        )
-        for name, patch_map in patch_maps.items()
-    }
-    rollout = patch_maps["rollout"].masked_fill(query_block, 0)
-    top_patch = divmod(int(rollout.argmax()), grid[1])
-    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top_patch])
+    elsewhere = [(block, move) for block, move in zip(blocks, moves, strict=True) if not block[query]]
+    compared = [elsewhere[number] for number in occlusion.comparable([block for block, _ in elsewhere])]
+    compared_moves = [move for _, move in compared]
     masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
-    rank = sum(move >= top_move for move in moves_elsewhere)
+    top_patch = divmod(int(masked_maps["rollout"].argmax()), grid[1])
+    top_move = next(move for block, move in elsewhere if block[top_patch])
     return Explanation(
         masked_maps,
-        move_map,
-        scores,
+        sum((block * move for block, move in elsewhere), torch.zeros(grid)),
+        {
+            name: occlusion.spearman([float(patch_map[block].mean()) for block, _ in compared], compared_moves)
+            for name, patch_map in patch_maps.items()
+        },
         len(blocks),
-        len(compared_blocks),
+        len(compared),
         side,
         top_patch,
-        float(rollout[top_patch]),
+        float(masked_maps["rollout"][top_patch]),
         top_move,
-        rank,
+        top_rank=sum(move >= top_move for _, move in elsewhere),
     )
 
 

@@ -23,7 +23,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from statistics import mean
 from typing import Any, Literal
 
@@ -60,16 +59,6 @@ class MethodScores:
     segmentation: float
 
 
-def read(path: Path) -> dict[str, list[tuple[str, MethodScores]]]:
-    """{model: [(picture, scores)]}, from a .csv that the command `faithfulness` wrote."""
-    scores_by_model: dict[str, list[tuple[str, MethodScores]]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            scores = (float(row[measure] or "nan") for measure in MEASURES)
-            scores_by_model.setdefault(row["model"], []).append((row["picture"], MethodScores(row["method"], *scores)))
-    return scores_by_model
-
-
 def faithfulness(
     trace: Trace, shuffled_model: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
 ) -> Iterator[MethodScores]:
@@ -82,17 +71,16 @@ def faithfulness(
     for method in (*MAP_METHODS, *CONTROLS):
         relevance = map_of(trace, target, method)
         order = map_of(trace, target, "random") if method == "constant" else relevance
-        shuffled_map = map_of(shuffled_trace, target, method) if method in MAP_METHODS else None
+        shuffled = np.nan
+        if method in MAP_METHODS:
+            shuffled_map = map_of(shuffled_trace, target, method)
+            shuffled = occlusion.spearman(*(map_.abs().flatten().tolist() for map_ in (relevance, shuffled_map)))
         yield MethodScores(
             method,
             occlusion.foretells(relevance, side, moves),
             occlusion.deletion(order, blanking).area,
             occlusion.insertion(order, blanking).area,
-            np.nan
-            if shuffled_map is None
-            else occlusion.spearman(
-                *(relevance_map.abs().flatten().tolist() for relevance_map in (relevance, shuffled_map))
-            ),
+            shuffled,
             np.nan if object_patches is None else pointing(relevance, object_patches),
             np.nan if object_patches is None else segmentation(order, object_patches),
         )
@@ -113,13 +101,8 @@ def answer_of(trace: Trace, object_patches: Tensor | None) -> Target:
 def map_of(trace: Trace, target: Target, method: Any, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
     of one token: the explained token or, for a label, the class token or else the middle patch."""
-    reader: Query = (
-        target.query
-        if target.query is not None
-        else "cls"
-        if "cls" in trace.prefix
-        else (trace.grid[0] // 2, trace.grid[1] // 2)
-    )
+    middle = trace.grid[0] // 2, trace.grid[1] // 2
+    reader: Query = target.query if target.query is not None else "cls" if "cls" in trace.prefix else middle
     if method == "random":
         seed = zlib.crc32(trace._need_input().float().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))
@@ -184,22 +167,17 @@ class Foretold:
 @cache
 def foretold_table() -> dict[str, dict[str, Foretold]]:
     """{model: {method: its scores}}, from the table."""
+    scores: dict[tuple[str, str], list[float]] = {}
+    with FAITHFULNESS.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            scores.setdefault((row["model"], row["method"]), []).append(float(row["rank_correlation"]))
     table: dict[str, dict[str, Foretold]] = {}
-    for model, rows in read(FAITHFULNESS).items():
-        correlations = {
-            method: [scores.rank_correlation for _, scores in rows if scores.method == method]
-            for method in _methods(rows)
-        }
-        random, constant = (mean(correlations[control]) for control in CONTROLS)
-        table[model] = {
-            method: Foretold(mean(correlations[method]), random, constant, pictures=len(correlations[method]))
-            for method in correlations.keys() - set(CONTROLS)
-        }
+    for (model, method), correlations in scores.items():
+        random, constant = (mean(scores[model, control]) for control in CONTROLS)
+        if method not in CONTROLS:
+            foretold = Foretold(mean(correlations), random, constant, pictures=len(correlations))
+            table.setdefault(model, {})[method] = foretold
     return table
-
-
-def _methods(rows: list) -> list[str]:
-    return list(dict.fromkeys(scores.method for _, scores in rows))
 
 
 def foretold_for(trace: Trace, target: Target, method: str) -> Foretold | None:

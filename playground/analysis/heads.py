@@ -1,15 +1,10 @@
-"""Measures the average behaviour of each head over the patches of an image, and over several images.
-
-`measure_heads(seen)` measures the heads of one trace, `average` averages over several images, and `habit_name` names a
-head's habit.
-Only the rows of patches are measured, not those of prefix tokens.
-"""
+"""Measures the average behaviour of each head over the patches of an image, and names its habit. Only the rows of
+patches are measured, not those of prefix tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +13,7 @@ from torch import Tensor
 
 from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
-
-# Means are taken over the rows of all patches or, in a large grid, of some patches drawn at random.
-
+from playground.vit_parts import output_matrices
 
 MOST_FULLY_MEASURED = 1024  # number of patches up to which all rows are measured
 SAMPLE_SIZE = 400  # number of patches that are drawn from a larger grid
@@ -40,17 +33,13 @@ def measured_tokens(trace: Trace) -> list[int]:
 def sampling_note(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all rows were."""
     patch_count, measured_count = seen.tokens - len(seen.prefix), len(measured_tokens(seen))
-    return (
-        ""
-        if measured_count == patch_count
-        else f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
-    )
+    if measured_count == patch_count:
+        return ""
+    return f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
 
 
 REACH = 3  # the largest offset, in patches, that is searched for a habit
-OWN_OBJECT_SHARE = (
-    0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
-)
+OWN_OBJECT_SHARE = 0.5  # a head with a larger share on the query's own object prefers that object: see `habit`
 
 
 @dataclass(frozen=True)
@@ -153,11 +142,10 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
 
 def direction(offset: tuple[int, int]) -> str:
     """(0, -1) is "left", (2, 1) is "2 down, right"."""
-    steps = [(offset[0], "up", "down"), (offset[1], "left", "right")]
-    step_words = [
-        f"{abs(n)} {(less, more)[n > 0]}" if abs(n) > 1 else (less, more)[n > 0] for n, less, more in steps if n
+    steps = [
+        (n, (less, more)[n > 0]) for n, less, more in ((offset[0], "up", "down"), (offset[1], "left", "right")) if n
     ]
-    return ", ".join(step_words)
+    return ", ".join(f"{abs(n)} {word}" if abs(n) > 1 else word for n, word in steps)
 
 
 def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
@@ -186,14 +174,10 @@ class Habits:
 
     def head(self, layer: int, head: int) -> Head:
         numbers = {f.name: float(getattr(self, f.name)[layer, head]) for f in fields(self) if f.name != "offsets"}
-        offset, share = self._largest_offset(layer, head)
-        return Head(**numbers, offset=offset, offset_share=share)
-
-    def _largest_offset(self, layer: int, head: int) -> tuple[tuple[int, int], float]:
         shares = self.offsets[layer, head].copy()
         shares[REACH, REACH] = 0  # the query itself
-        down, right = np.unravel_index(shares.argmax(), shares.shape)
-        return (int(down) - REACH, int(right) - REACH), float(shares.max())
+        down, right = (int(place) - REACH for place in np.unravel_index(shares.argmax(), shares.shape))
+        return Head(**numbers, offset=(down, right), offset_share=float(shares.max()))
 
     def habit_names(self, own_object: np.ndarray | None = None) -> list[list[str]]:
         """The name of every head's habit: [layer][head]. `own_object` (layers, heads): see `habit`."""
@@ -205,11 +189,8 @@ class Habits:
 
     def _of_every_head(self, rule: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
-        object_shares = np.zeros((layers, heads)) if own_object is None else own_object
-        return [
-            [rule(self.head(layer, head), object_shares[layer, head]) for head in range(heads)]
-            for layer in range(layers)
-        ]
+        shares = np.zeros((layers, heads)) if own_object is None else own_object
+        return [[rule(self.head(i, head), shares[i, head]) for head in range(heads)] for i in range(layers)]
 
 
 def measure_heads(seen: Trace) -> Habits:
@@ -354,17 +335,12 @@ def _colour(other_weights: Tensor, expected_weights: Tensor, grid: Grid) -> Tens
 
 
 def _effect(trace: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average. The vector
-    includes the layer's gain (LayerScale), if the model has gains."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average."""
     v = trace.record[layer].v
     if v is None or trace.vit is None:
         return torch.full((len(weights),), torch.nan)
-    block: Any = trace.vit.blocks[layer]
-    output_matrix = block.attn.proj.weight.detach()  # (D, D): d columns for each head
-    if hasattr(block.ls1, "gamma"):
-        output_matrix = block.ls1.gamma.detach()[:, None] * output_matrix
-    per_head = output_matrix.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
-    lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
+    matrices = output_matrices(trace.vit.blocks[layer]).cpu()
+    lengths = (weights @ v.float().cpu() @ matrices.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)
 
 

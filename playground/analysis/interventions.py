@@ -1,11 +1,5 @@
 """Runs interventions, which are named changes of a pass. An intervention is a function of a point and the tensor there
-(`at` in playground/vit.py), so the model stays unchanged, and the changed pass is a trace like any other.
-
-    seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
-    seen.patch(other, layers=6)            values of another picture's pass
-    seen.paths(source=(3, 0), to=(8, 5))   the part of a head's effect that goes through another head
-    seen.occlude(blocks=2, label="cat")    the change when a part of the picture is blanked: see occlusion.py
-"""
+(`at` in playground/vit.py), so the model stays unchanged, and the changed pass is a trace like any other."""
 
 from __future__ import annotations
 
@@ -21,7 +15,7 @@ from torch import Tensor
 
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion
-from playground.analysis.ablation import by_layer, chained
+from playground.analysis.ablation import by_layer, chained, muting_heads, replacing_heads
 from playground.analysis.faithfulness import Foretold, MapMethod
 from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
@@ -61,7 +55,26 @@ class Trace(tracing.Trace):
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
         Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, cut zero@4.0; zero@5.3)
         """
-        return ablated_trace(self, heads, to, mean_of)
+        if to not in cuts.REPLACEMENTS:
+            raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
+        if not isinstance(mean_of, str | os.PathLike | None):
+            raise PlaygroundError(f"mean_of= is a folder of pictures; given was {mean_of!r:.40}.")
+        if mean_of is not None and to != "mean":
+            raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
+        layers = by_layer(self, heads)
+        if not layers:
+            raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
+        names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
+        if mean_of is not None:
+            means = means_of(self, sorted(layers), Path(mean_of))
+            put_means = replacing_heads(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
+            return _again(self, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
+        texts = cuts.ablation_texts(layers, to)
+        # As a text, which the command line, links and Lab read; but a text would run before functions of another at=
+        if self.at is untouched and len(texts) + len(self.cuts.all) <= cuts.MOST_CUTS:
+            return _again(self, untouched, cut=texts)
+        said = "off" if to == "zero" else "at their mean over the tokens"
+        return _again(self, muting_heads(layers, to), f"heads {names} {said}")
 
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
@@ -99,7 +112,19 @@ class Trace(tracing.Trace):
         >>> seen.occlude(blocks=7, query="cls").shape
         torch.Size([14, 14])
         """
-        return occlusion_map(self, blocks, label, query, by)
+        if (label is None) == (query is None):
+            raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
+        if index(blocks) is None or not 1 <= blocks <= max(self.grid):
+            raise PlaygroundError(
+                f"blocks= is the side of a block, 1 to {max(self.grid)} patches of this picture; given was "
+                f"{blocks!r:.40}."
+            )
+        squares = occlusion.blocks(self.grid, int(blocks))
+        target = occlusion.Target(query, None if label is None else self.label(label))
+        moves = torch.zeros(self.grid)
+        for square, move in zip(squares, occlusion.Blanking(self, target, by).moved(squares), strict=True):
+            moves[square] = move
+        return moves
 
     def foretells(
         self,
@@ -128,9 +153,13 @@ class Trace(tracing.Trace):
 
 def _again(trace: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = trace._need_vit()
-    settings = {"scale": trace.scale, "cut": [*trace.cuts.texts, *cut], "interventions": (*trace.interventions, *words)}
     new_trace = tracing.trace_input(
-        vit, trace._need_input(), at=trace.at if at is untouched else chained(trace.at, at), **settings
+        vit,
+        trace._need_input(),
+        scale=trace.scale,
+        cut=[*trace.cuts.texts, *cut],
+        at=trace.at if at is untouched else chained(trace.at, at),
+        interventions=(*trace.interventions, *words),
     )
     return Trace(**vars(new_trace.of(trace.picture, trace.picture_name) if trace.picture is not None else new_trace))
 
@@ -142,7 +171,7 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
     if not isinstance(at, Mapping):
         if not callable(at):
             raise PlaygroundError(
-                f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
+                f"at= is a function of (point, tensor), or {{point: function}}; given was {at!r:.60}."
             )
         return at
     points = vit.points()
@@ -158,61 +187,13 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
     return lambda point, x: at[point](x) if point in at else x
 
 
-# Heads ----------------------------------------------------------------------------------------------------------------
-
-
-def ablated_trace(
-    trace: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
-) -> Trace:
-    """Ablates heads, if possible by a text of playground/cuts.py, because the command line, links and Lab read such
-    texts. After interventions by functions no text is used, because a text would run before these functions."""
-    if to not in cuts.REPLACEMENTS:
-        raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
-    if not isinstance(mean_of, str | os.PathLike | None):
-        raise PlaygroundError(f"mean_of= is a folder of pictures; given was {mean_of!r:.40}.")
-    if mean_of is not None and to != "mean":
-        raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
-    layers = by_layer(trace, heads)
-    if not layers:
-        raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
-    texts = cuts.ablation_texts(layers, to)
-    if mean_of is None and trace.at is untouched and len(texts) + len(trace.cuts.all) <= cuts.MOST_CUTS:
-        return _again(trace, untouched, cut=texts)
-    names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
-    if mean_of is None:
-        captions = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
-        return _again(trace, cuts.read(texts, trace.cuts.shape).at(), captions[to])
-    means = means_of(trace, sorted(layers), Path(mean_of))
-    put_means = replacing_heads(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
-    return _again(trace, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
-
-
-def replacing_heads(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
-    """Replaces the outputs of these heads. `new_outputs` gets a layer and the outputs of all its heads."""
-
-    def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (
-            head_numbers := layers.get(layer := int(point.split(".")[1]))
-        ):
-            return x
-        head_mask = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
-        head_mask[list(head_numbers)] = True
-        return torch.where(head_mask, new_outputs(layer, x), x)  # (B, h, N, d)
-
-    return at
-
-
 def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
-    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
-    `trace.size`."""
+    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder."""
     vit, c = trace._need_vit(), trace._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
-    pictures = images.in_folder(folder)
-    if not pictures:
-        raise PlaygroundError(
-            f"mean_of={str(folder)!r} has no pictures to take a mean over; name a folder that has some."
-        )
+    if not (pictures := images.in_folder(folder)):
+        raise PlaygroundError(f"mean_of={str(folder)!r} has no pictures to take a mean over: name one that has some.")
     for file in pictures:
         pixels = images.model_input(images.open_image(file), trace.size, c.mean, c.std, c.interpolation)
         for layer, head_outputs in zip(layers, collect_tensors(vit, pixels, points, trace).values(), strict=True):
@@ -284,10 +265,8 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
     """(tokens that are replaced in this pass, tokens of the other pass that replace them, words for a caption)."""
     if positions is None:
         if trace.grid != other.grid:
-            raise PlaygroundError(
-                f"These passes have {_grid_words(trace.grid)} and {_grid_words(other.grid)} patches: name positions, "
-                "or trace both with one size=."
-            )
+            grids = " and ".join(f"{rows} × {columns}" for rows, columns in (trace.grid, other.grid))
+            raise PlaygroundError(f"These passes have {grids} patches: name positions, or trace both with one size=.")
         all_tokens = list(range(trace.tokens))
         return all_tokens, all_tokens, ""
     if isinstance(positions, Mapping):
@@ -312,10 +291,6 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
 def _token_name(trace: tracing.Trace, token: int) -> str:
     place = token - len(trace.prefix)
     return trace.prefix[token] if place < 0 else "{},{}".format(*divmod(place, trace.grid[1]))
-
-
-def _grid_words(grid: tuple[int, int]) -> str:
-    return f"{grid[0]} × {grid[1]}"
 
 
 def same_model(trace: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
@@ -402,8 +377,7 @@ def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | N
 
 
 def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
-    """Runs interventions given as texts (those for which `cuts.is_put` is true), one after the other.
-    `other`: the pass of the other picture."""
+    """Runs interventions given as texts (see `cuts.is_put`), one after the other. `other`: the other picture's pass."""
     for text in texts:
         intervention = cuts.read_put(text)
         if intervention.what in cuts.PUT_VALUES and other is None:
@@ -411,9 +385,8 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
         layers = range(trace.layers) if intervention.layers is None else intervention.layers
         heads = range(trace.heads) if intervention.heads is None else intervention.heads
         if intervention.to is not None:
-            trace = paths(
-                trace, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PUT_VALUES else None
-            ).through
+            giver = other if intervention.what in cuts.PUT_VALUES else None
+            trace = paths(trace, (layers[0], heads[0]), intervention.to, giver).through
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):
             places: Any = intervention.places and dict(intervention.places)
@@ -422,26 +395,5 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
     return trace
 
 
-# Occlusion ------------------------------------------------------------------------------------------------------------
-
-
-def occlusion_map(trace: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
-    if (label is None) == (query is None):
-        raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
-    if index(side) is None or not 1 <= side <= max(trace.grid):
-        raise PlaygroundError(
-            f"blocks= is the side of a block, 1 to {max(trace.grid)} patches of this picture; given was {side!r:.40}."
-        )
-    if label is not None:
-        trace.label(label)
-    blocks = occlusion.blocks(trace.grid, int(side))
-    moves = occlusion.Blanking(trace, occlusion.Target(query, label), by).moved(blocks)
-    move_map = torch.zeros(trace.grid)
-    for block, move in zip(blocks, moves, strict=True):
-        move_map[block] = move
-    return move_map
-
-
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
-    feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST_DIVISOR))
+    return float(tracing.relative_change(*(trace.features()[trace.token(query)] for trace in (after, before))))

@@ -1,10 +1,6 @@
-"""Measures occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
-predict this change.
-
-For a patch, the change is the move of the patch's feature. For a label, the change is the loss of the label's margin:
-positive if the blanked patches speak for the label, negative if they speak against it. The margin is used because a
-probability of 99.9 % hardly moves, whichever patches are blanked.
-"""
+"""Measures occlusion: patches are blanked, and the change of the answer is measured. For a patch that is the move of
+its feature; for a label the loss of its margin, positive if the blanked patches speak for it. The margin is used
+because a probability of 99.9 % hardly moves, whichever patches are blanked."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.tracing import Query, Trace
+from playground.tracing import Query, Trace, relative_change
 from playground.vit_parts import plainly
 
 Filling = Literal["mean", "noise", "neighbours"]  # what fills blanks: mean colour, noise, blurred neighbours
@@ -105,7 +101,10 @@ class Blanking:
         for start in range(0, len(new_sets), BATCH_SIZE):
             batch_keys = list(new_sets)[start : start + BATCH_SIZE]
             pictures = [blanked_picture(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
-            self.known |= zip(batch_keys, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
+            answers = self._answer_vectors(torch.cat(pictures))
+            is_label = self.target.label is not None
+            moves = self._before[0] - answers[:, 0] if is_label else relative_change(answers, self._before)
+            self.known |= zip(batch_keys, moves.tolist(), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]
 
@@ -120,11 +119,6 @@ class Blanking:
                 return vit.norm(x)[:, self.seen.token(target.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()
         return margin(logits, self.seen.label(target.label), vit.config.multi_label)[:, None]
-
-    def _move(self, answer: Tensor) -> float:
-        if self.target.label is not None:
-            return float(self._before - answer)
-        return float((answer - self._before).norm() / self._before.norm().clamp(min=SMALLEST_DIVISOR))
 
 
 def blocks(grid: tuple[int, int], side: int) -> list[Tensor]:

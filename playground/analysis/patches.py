@@ -174,21 +174,14 @@ def score_ranges_at_one_offset(grid: tuple[int, int], d: int = ROTATED_WIDTH, se
     these pairs: first if query and key are rotated (RoPE), then if random position vectors are added."""
     generator = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, d, generator=generator)
-    query_places = torch.tensor(
-        [(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)]
-    )
+    query_places = torch.arange(grid[0] * grid[1]).view(grid)[:-2, :-3].flatten()
     key_places = query_places + 2 * grid[1] + 3
     repeated_vectors = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
     rotated_q, rotated_k = (rotate(x, *rotary(grid, d))[0, 0] for x in repeated_vectors)
     position_vectors = torch.randn(grid[0] * grid[1], d, generator=generator)
-    score_ranges = []
-    for queries, keys in (
-        (rotated_q, rotated_k),
-        (repeated_vectors[0][0, 0] + position_vectors, repeated_vectors[1][0, 0] + position_vectors),
-    ):
-        scores = (queries[query_places] * keys[key_places]).sum(-1)
-        score_ranges.append(float(scores.max() - scores.min()))
-    return score_ranges[0], score_ranges[1]
+    rotated = (rotated_q[query_places] * rotated_k[key_places]).sum(-1)
+    added = ((q + position_vectors[query_places]) * (k + position_vectors[key_places])).sum(-1)
+    return float(rotated.max() - rotated.min()), float(added.max() - added.min())
 
 
 # Shuffling ------------------------------------------------------------------------------------------------------------

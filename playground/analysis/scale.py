@@ -1,12 +1,7 @@
-"""Measures the effect of the scale 1/√d_k on a row of the softmax.
-
-A score q·k is a sum of d_k products. If the numbers in q and k are independent, with mean 0 and variance 1, the score's
-standard deviation is √d_k: it grows with d_k, and a softmax of widely spread scores puts nearly all weight on one key.
-`experiment` draws such rows at many widths, and other functions measure a row. The queries and keys of a trained model
-are not independent: `sharpness` measures the real spread of their scores.
-
-All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
-"""
+"""Measures the effect of the scale 1/√d_k on a row of the softmax. A score q·k is a sum of d_k products. If the numbers
+in q and k are independent, with mean 0 and variance 1, the score's standard deviation is √d_k, and a softmax of widely
+spread scores puts nearly all weight on one key. `experiment` draws such rows. All arrays are numpy's, so that a page
+with random rows needn't import torch. The last axis is a row's keys."""
 
 from __future__ import annotations
 
@@ -29,8 +24,6 @@ ROW_COUNT = 200  # number of rows that a reader can look at one by one
 CURVE_ROW_COUNT = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
 ROWS_AT_ONCE = 1000  # rows in memory at one time
 BAND = (0.1, 0.9)  # quantiles between which eight of ten rows lie
-
-# One row --------------------------------------------------------------------------------------------------------------
 
 
 def scale_of(width: int, power: float) -> float:
@@ -78,9 +71,6 @@ def measured(scores: np.ndarray, scale: float | np.ndarray) -> dict[str, np.ndar
         "peak": peak(weights),
         "gradient": gradient(weights) * np.reshape(scale, np.shape(scale)[:-1]),
     }
-
-
-# Many random rows -----------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
@@ -145,9 +135,6 @@ def expected_deviation(power: float) -> np.ndarray:
     return np.array([math.sqrt(width) * scale_of(width, power) for width in WIDTHS])
 
 
-# A real model ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Verdict:
     """A label's probabilities in a pass with the scale and in a pass without."""
@@ -161,24 +148,21 @@ def verdicts(scaled_trace: Trace, unscaled_trace: Trace, top: int = 5) -> list[V
     """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
     if scaled_trace.logits is None:
         return []
-    probabilities = [_probabilities(trace) for trace in (scaled_trace, unscaled_trace)]
-    top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
-    ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
-    return [
-        Verdict(_label(scaled_trace, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels
-    ]
+    scaled, unscaled = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    likeliest = {i for shares in (scaled, unscaled) for i in np.argsort(-shares, kind="stable")[:top].tolist()}
+    ranked = sorted(likeliest, key=lambda i: (-scaled[i], i))
+    return [Verdict(_label(scaled_trace, i), float(scaled[i]), float(unscaled[i])) for i in ranked]
 
 
 def changed_verdicts(scaled_trace: Trace, unscaled_trace: Trace, least: float = 0.02) -> list[Verdict]:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if scaled_trace.logits is None:
         return []
-    scaled_shares, unscaled_shares = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
-    changes = np.abs(unscaled_shares - scaled_shares)
-    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [
-        int(scaled_shares.argmax())
-    ]
-    return [Verdict(_label(scaled_trace, i), float(scaled_shares[i]), float(unscaled_shares[i])) for i in indices]
+    scaled, unscaled = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    changes = np.abs(unscaled - scaled)
+    changed = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least]
+    chosen = changed or [int(scaled.argmax())]
+    return [Verdict(_label(scaled_trace, i), float(scaled[i]), float(unscaled[i])) for i in chosen]
 
 
 def _probabilities(trace: Trace) -> np.ndarray:

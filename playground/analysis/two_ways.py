@@ -10,7 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from playground.pictures import images
-from playground.tracing import Trace, trace
+from playground.tracing import Trace, relative_change, trace
 from playground.vit import VisionTransformer
 
 LONGER_SIDE = 12  # patches along the longer side of the pictures that are compared
@@ -21,10 +21,7 @@ def product_flops(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-SEQUENCE_LENGTH, SECOND_INDEX = (
-    64,
-    40,
-)  # number of tokens in the sequence; index of the second of the two tokens that matter
+SEQUENCE_LENGTH, SECOND_INDEX = 64, 40  # number of tokens; index of the second of the two tokens that matter
 
 
 def parts_of_first_token(keeps: str) -> list[float]:
@@ -68,17 +65,11 @@ def unfolding_results(image: Image.Image, channels: int = 8) -> list[UnfoldingRe
     generator, results = torch.Generator().manual_seed(0), []
     for k, stride, padding in CONVOLUTIONS:
         kernel = torch.randn(channels, 3, k, k, generator=generator) / (3 * k * k) ** 0.5
-        unfolded_result, convolved_result = (
-            by_unfold_multiply_fold(pixels, kernel, stride, padding),
-            F.conv2d(pixels, kernel, stride=stride, padding=padding),
-        )
-        rows, columns = unfolded_result.shape[2:]
-        difference, typical_size = (
-            float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
-        )
-        results.append(
-            UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size)
-        )
+        unfolded = by_unfold_multiply_fold(pixels, kernel, stride, padding)
+        convolved = F.conv2d(pixels, kernel, stride=stride, padding=padding)
+        rows, columns = unfolded.shape[2:]
+        apart, typical = float((unfolded - convolved).abs().max()), float(convolved.abs().mean())
+        results.append(UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
     return results
 
 
@@ -148,13 +139,10 @@ def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     proj = vit.patch_embed.proj
     with torch.no_grad():
         pixels = trace._need_input().float().cpu()
-        embeddings_before, embeddings_after = (
-            F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
-            for view in (pixels[..., :-1], pixels[..., 1:])
-        )
-    return float(
-        ((embeddings_after - embeddings_before).norm(dim=0) / embeddings_before.norm(dim=0).clamp(min=1e-9)).median()
-    )
+        views = (pixels[..., :-1], pixels[..., 1:])
+        outputs = (F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0] for view in views)
+        before, after = (output.flatten(1).T for output in outputs)  # (patches, D)
+    return float(relative_change(after, before).median())
 
 
 def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:

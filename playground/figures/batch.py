@@ -24,7 +24,7 @@ def add_command(commands: Any, **parser_options: Any) -> None:
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="a .png, .svg, .pdf or .html file; .npz, .csv or .json for its numbers; .txt for its caption; for many, a "
+        help="a .png, .svg, .pdf or .html file; .npz or .csv for its numbers; .txt for its caption; for many, a "
         "folder, or a name with {image} in it",
     )  # fmt: skip
     command_line.add_arguments(parser)
@@ -64,9 +64,6 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         html.check(spec)
 
 
-# Planning the files ---------------------------------------------------------------------------------------------------
-
-
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Path, Spec]:
     """A file for each picture. Raises for duplicate file names, before any file is written."""
     names, output = short_names(images), options.output
@@ -97,9 +94,6 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Pa
 def _path_key(path: Path) -> str:
     """A key that is equal for two names of one file, also on systems where "A" and "a" are the same name."""
     return str(path.resolve()).casefold()
-
-
-# Making the figures ---------------------------------------------------------------------------------------------------
 
 
 def _make(plan: dict[Path, Spec]) -> int:
@@ -157,11 +151,7 @@ def pictures_of(names: list[str], out: Path | None = None) -> list[str]:
             pictures.append(name)
     if not pictures:
         raise PlaygroundError("Which picture? Give a file, a folder, or the name of a sample such as meadow.")
-    return list({_absolute_path(name): name for name in reversed(pictures)}.values())[::-1]
-
-
-def _absolute_path(name: str) -> str:
-    return str(Path(name).resolve()) if Path(name).exists() else name
+    return list({Path(name).resolve(): name for name in reversed(pictures)}.values())[::-1]
 
 
 def short_names(names: list[str]) -> dict[str, str]:

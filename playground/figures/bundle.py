@@ -10,10 +10,12 @@ import json
 import re
 from collections import Counter
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from posixpath import dirname, normpath
 
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
+NO_REQUESTS = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"  # of a page by itself
 LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
@@ -144,6 +146,15 @@ def stylesheet(*names: str) -> str:
     return _STYLE_SPACE.sub(lambda match: (match[1] or "") + "\n" * (match[1] == "}"), _STYLE_COMMENT.sub("", text))
 
 
+def policy_source(text: str) -> str:
+    """What a content security policy calls exactly this text."""
+    return f"'sha256-{in_base64(sha256(text.encode()).digest())}'"
+
+
+def in_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 def _source(name: str) -> str:
     return (MICROSCOPE / name).read_text(encoding="utf-8")
 
@@ -154,7 +165,7 @@ def embedded_module() -> str:
     parts = {
         "styles": stylesheet(),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',
-        "kernels": base64.b64encode((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()).decode(),
+        "kernels": in_base64((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     exports = "AttentionLens, LensError, load"
     return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {exports} }};\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,115 +14,95 @@ from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.spec import CHOICES, METHODS, Spec, query_words
 from playground.figures.layouts import LAYOUTS
 
-
-@dataclass(frozen=True)
-class Flag:
-    flag: str
-    help: str
-    metavar: str = ""
-
-
 WEIGHTS_HELP = (
     "a .safetensors or .pth file with that model's weights; a .json of the same name beside it says what no weight "
     "tells, such as mean and std"
 )
-GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field of Spec: its flag}
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help -> {field of Spec: (help, metavar)}
     "what is shown": {
-        "layout": Flag("--layout", "; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values())),
-        "model": Flag(
-            "--model", "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
-            "NAME",
+        "layout": ("; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values()), ""),
+        "model": (
+            "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)", "NAME",
         ),
-        "weights": Flag("--weights", WEIGHTS_HELP, "FILE"),
-        "size": Flag("--size", "HxW, the model's input in pixels (default: its native area)", "HxW"),
-        "layer": Flag(
-            "--layer", "counting from 0 (default: two thirds of the way up); an .html holds it alone, and "
-            "without it all if they are few bytes", "N",
+        "weights": (WEIGHTS_HELP, "FILE"),
+        "size": ("HxW, the model's input in pixels (default: its native area)", "HxW"),
+        "layer": (
+            "counting from 0 (default: two thirds of the way up); an .html holds it alone, and without it all if they "
+            "are few bytes", "N",
         ),
-        "head": Flag(
-            "--head", "counting from 0, or mean or max of all (default: the sample's, or 0)", "N",
+        "head": ("counting from 0, or mean or max of all (default: the sample's, or 0)", "N"),
+        "query": (
+            "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)", "ROW,COLUMN",
         ),
-        "query": Flag(
-            "--patch", "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)",
-            "ROW,COLUMN",
-        ),
-        "scale": Flag("--scale", "on (1/√d_k), off (1) or a number (default: on)", "S"),
-        "whole": Flag("--whole", "run the whole forward pass with that scale, not this layer alone"),
-        "cut": Flag(
-            "--cut", "what is cut in the whole pass: who may not hear whom, such as 7,5>3,2 or *>cls@4.1 or *>3x3; or "
-            "a head that gives nothing, zero@4.1, or its mean, mean@4.1; or what stands in the pass of --with-image, "
+        "scale": ("on (1/√d_k), off (1) or a number (default: on)", "S"),
+        "whole": ("run the whole forward pass with that scale, not this layer alone", ""),
+        "cut": (
+            "what is cut in the whole pass: who may not hear whom, such as 7,5>3,2 or *>cls@4.1 or *>3x3; or a head "
+            "that gives nothing, zero@4.1, or its mean, mean@4.1; or what stands in the pass of --with-image, "
             "residual@6, values@3:7,5 or head@4.1; or what one head alone hears of another, zero@4.1>5.3; several: A;B",
             "CUTS",
         ),
-        "what": Flag("--what", "what is drawn (default: weight)"),
-        "direction": Flag("--direction", "row: whom the patch listens to; column: who listens to it"),
-        "label": Flag(
-            "--label", "whose relevance, occlusion or logit lens: a label's name or number (default: the patch's "
-            "feature; of the logit lens the likeliest label)", "NAME",
+        "what": ("what is drawn (default: weight)", ""),
+        "direction": ("row: whom the patch listens to; column: who listens to it", ""),
+        "label": (
+            "whose relevance, occlusion or logit lens: a label's name or number (default: the patch's feature; of the "
+            "logit lens the likeliest label)", "NAME",
         ),
-        "text": Flag("--text", "of --what text: the words that patches are compared with, such as 'a cat'", "WORDS"),
-        "method": Flag(
-            "--method", f"of --what relevance: {'; '.join(f'{name}: {words}' for name, words in METHODS.items())} "
-            "(default: gradient)",
+        "text": ("of --what text: the words that patches are compared with, such as 'a cat'", "WORDS"),
+        "method": (
+            f"of --what relevance: {'; '.join(f'{name}: {words}' for name, words in METHODS.items())} (default: "
+            "gradient)", "",
         ),
-        "blank": Flag(
-            "--blank", "of --what occlusion: blanked patches become the mean colour, noise, or what is around "
-            "(default: mean)",
+        "blank": (
+            "of --what occlusion: blanked patches become the mean colour, noise, or what is around (default: mean)", "",
         ),
-        "other_image": Flag("--with-image", "compare with this picture", "IMAGE"),
-        "other_model": Flag("--with-model", "compare with this model", "NAME"),
-        "rows": Flag(
-            "--rows", "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), "
-            "models:bundled,dinov2-small, patches:9,7-3,4 or scales:on,off", "WHAT",
+        "other_image": ("compare with this picture", "IMAGE"),
+        "other_model": ("compare with this model", "NAME"),
+        "rows": (
+            "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), models:bundled,dinov2-small, "
+            "patches:9,7-3,4 or scales:on,off", "WHAT",
         ),
-        "columns": Flag("--columns", "the same for its columns", "WHAT"),
+        "columns": ("the same for its columns", "WHAT"),
     },
     "how it looks": {
-        "width": Flag(
-            "--width", "slide (16:9), column (85 mm), page (178 mm), or millimetres (default: slide)", "WIDTH"
+        "width": ("slide (16:9), column (85 mm), page (178 mm), or millimetres (default: slide)", "WIDTH"),
+        "theme": ("light or dark", ""),
+        "colours": ("heat, over the photograph; or a colour map of matplotlib's, such as grey or viridis", "NAME"),
+        "ceiling": (
+            "holds the exposure: the value that is drawn brightest, such as 0.05 (default: of the brightest patches)",
+            "SHARE",
         ),
-        "theme": Flag("--theme", "light or dark"),
-        "colours": Flag(
-            "--colours", "heat, over the photograph; or a colour map of matplotlib's, such as grey or viridis", "NAME"
-        ),
-        "ceiling": Flag(
-            "--ceiling", "holds the exposure: the value that is drawn brightest, such as 0.05 (default: of the "
-            "brightest patches)", "SHARE",
-        ),
-        "caption": Flag("--caption", "what is seen, in a sentence (default: yes)"),
-        "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers)", "N"),
+        "caption": ("what is seen, in a sentence (default: yes)", ""),
+        "dpi": ("dots per inch of a PNG (default: 192 for slides, 300 for papers)", "N"),
     },
     "the file": {
-        "all_layers": Flag("--all-layers", "of an .html: all of them, however many bytes"),
-        "view": Flag("--view", "what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
-        "bare": Flag("--bare", "of an .html: the picture alone, which still answers to cursor and keys: for a slide"),
+        "all_layers": ("of an .html: all of them, however many bytes", ""),
+        "view": ("what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
+        "bare": ("of an .html: the picture alone, which still answers to cursor and keys: for a slide", ""),
     },
 }  # fmt: skip
-FLAGS = {name: flag.flag for group in GROUPS.values() for name, flag in group.items()}
+# field of Spec -> its flag
+OTHER_NAMES = {"query": "patch", "other_image": "with-image", "other_model": "with-model"}
+FLAGS = {name: f"--{OTHER_NAMES.get(name, name.replace('_', '-'))}" for names in GROUPS.values() for name in names}
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds a flag for each field of Spec."""
-    for title, flags in GROUPS.items():
+    for title, names in GROUPS.items():
         group = parser.add_argument_group(title)
-        for name, flag in flags.items():
-            _add_argument(group, name, flag)
-
-
-def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None:
-    default: Any = DEFAULTS[name]
-    options: dict[str, Any] = {"dest": name, "help": flag.help}
-    if isinstance(default, bool):
-        action = argparse.BooleanOptionalAction if default else "store_true"
-        group.add_argument(flag.flag, action=action, default=default, **options)
-    elif name == "layout" or name in CHOICES:
-        choices = LAYOUTS if name == "layout" else CHOICES[name]
-        group.add_argument(flag.flag, choices=tuple(choices), default=default, **options)
-    else:
-        value_type = {"dpi": int, "layer": int, "ceiling": float}.get(name, str)
-        default = None if name in ("model", "head") else default  # set later: the bundled model, the sample's head
-        group.add_argument(flag.flag, metavar=flag.metavar, type=value_type, default=default, **options)
+        for name, (help_text, metavar) in names.items():
+            default: Any = DEFAULTS[name]
+            options: dict[str, Any] = {"dest": name, "help": help_text, "default": default}
+            if isinstance(default, bool):
+                options["action"] = argparse.BooleanOptionalAction if default else "store_true"
+            elif name == "layout" or name in CHOICES:
+                options["choices"] = tuple(LAYOUTS if name == "layout" else CHOICES[name])
+            else:
+                options |= {"metavar": metavar, "type": {"dpi": int, "layer": int, "ceiling": float}.get(name, str)}
+            if name in ("model", "head"):  # set later: the bundled model, the sample's head
+                options["default"] = None
+            group.add_argument(FLAGS[name], **options)
 
 
 def needless(spec: Spec) -> set[str]:

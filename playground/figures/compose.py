@@ -93,11 +93,8 @@ class _Sheet:
         self.font, self.em = self.paper.font, self.paper.font / 72
         self.margin = 1.5 * self.em if self.paper.height else 0.3 * self.em
         self.width = self.paper.width - 2 * self.margin
-        self.caption = (
-            wrapped(content.caption, 0.98 * self.width - 0.5 * self.em, self.small(CAPTION_SIZE))
-            if spec.caption
-            else []
-        )
+        room = 0.98 * self.width - 0.5 * self.em
+        self.caption = wrapped(content.caption, room, self.small(CAPTION_SIZE)) if spec.caption else []
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
         body, band = content.body, caption_height + 3.2 * self.em * (not spec.way.coloured)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
@@ -147,18 +144,16 @@ class _Sheet:
                     text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
                     axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
                 if body.beside and c == int(any(row[0] is None for row in rows)):
-                    self.row_title(axes, body.beside[r], side)
+                    text, points = fitted(body.beside[r], side, self.small(0.9), True)
+                    axes.set_axis_on()
+                    axes.set(xticks=[], yticks=[], frame_on=False)
+                    style: Style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
+                    axes.set_ylabel(text, labelpad=0.3 * self.font, **style)
                 self.body_axes.append(axes)
         self.bar_width = left + side * sum(aspects)
         self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
         width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
         return width, min(len(rows) * (side + (heading + gap) * self.em) + top, self.room)
-
-    def row_title(self, axes: Axes, text: str, side: float) -> None:
-        text, points = fitted(text, side, self.small(0.9), True)
-        axes.set_axis_on()
-        axes.set(xticks=[], yticks=[], frame_on=False)
-        axes.set_ylabel(text, fontsize=points, fontweight="bold", color=self.theme.ink, labelpad=0.3 * self.font)
 
     @staticmethod
     def heading_em(rows: Sequence[Sequence[Panel | None]]) -> float:
@@ -215,10 +210,8 @@ class _Sheet:
         line = min(max(min(width * 72 / 170, 0.13 * cell), 0.45), 2.6)
         for patch, ink in panel.marks:
             for colour, points in (("white", 2.4 * line), (ink, 1.3 * line)):
-                place = patch[1], patch[0]
-                axes.add_patch(
-                    Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
-                )
+                style = {"edgecolor": colour, "linewidth": points, "zorder": 4, "clip_on": False}
+                axes.add_patch(Rectangle(patch[::-1], 1, 1, fill=False, **style))
 
     def number(self, axes: Axes, grid: Patch, patch: Patch, text: str, cell: float, is_needed: bool) -> None:
         """Writes a number into its patch; beside it, if it is needed and the patch is too small."""
@@ -271,20 +264,17 @@ class _Sheet:
             axes.set_subplotspec(grid[0, 1])
             self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
-        self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
-        self.body_axes, self.bar_width = [axes], width
-        used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
-        return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
-
-    def ticks(self, axes: Axes, heads: int, layers: int, cell_width: float, cell_height: float) -> None:
-        axes.set_xticks([(head + 0.5) * cell_width for head in range(heads)], map(str, range(heads)))
-        axes.set_yticks([(layer + 0.5) * cell_height for layer in range(layers)], map(str, range(layers)))
+        axes.set_xticks([(head + 0.5) * (cell_width + gap) for head in range(heads)], map(str, range(heads)))
+        axes.set_yticks([(layer + 0.5) * (cell_height + gap) for layer in range(layers)], map(str, range(layers)))
         axes.xaxis.set(ticks_position="top", label_position="top")
         style: Style = {"fontsize": self.small(0.8), "fontweight": "bold", "color": self.theme.ink}
         axes.set_xlabel("head", loc="left", **style)
         axes.set_ylabel("layer", loc="top", **style)
         axes.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted, pad=0.2 * self.font)
         axes.set_frame_on(False)
+        self.body_axes, self.bar_width = [axes], width
+        used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
+        return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
 
     # Around the body --------------------------------------------------------------------------------------------------
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import math
 from pathlib import Path
-from statistics import mean
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from playground import tracing
-from playground.analysis.faithfulness import MEASURES, MethodScores, faithfulness, with_shuffled
+from playground.analysis.faithfulness import MEASURES, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.request import open_picture
@@ -21,7 +20,6 @@ from playground.models.loading import load
 from playground.pictures import images
 
 LARGEST_SIDE = 224  # pixels: the largest side of the input, because a picture takes about 260 passes
-COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
@@ -31,19 +29,20 @@ def write(options: argparse.Namespace) -> None:
         raise PlaygroundError(f"The table goes into a .csv file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
-    rows: dict[str, list[tuple[str, MethodScores]]] = {}
+    rows: list[dict[str, Any]] = []
     for name in options.models:
         vit = load(name)
-        shuffled_model, rows[vit.name] = with_shuffled(vit), []
+        shuffled_model = with_shuffled(vit)
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
             image = open_picture(picture)
             height, width = (min(side, LARGEST_SIDE) for side in vit.config.image_size)
             size = images.fit(image.size, vit.config.patch_size, (height, width))
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask)]
-            _write(file, rows)  # so that a stopped run leaves its results
-    print(table(rows))
+            about = {"model": vit.name, "picture": Path(picture).name}
+            rows += [about | vars(scores) for scores in faithfulness(trace, shuffled_model, mask)]
+            pd.DataFrame(rows).to_csv(file, index=False, float_format="%.4f")  # a stopped run leaves its results
+    print(table(pd.DataFrame(rows)))
 
 
 def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
@@ -65,33 +64,13 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]]) -> None:
-    with out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for model, picture_scores in rows.items():
-            for picture, scores in picture_scores:
-                numbers = (getattr(scores, measure) for measure in MEASURES)
-                writer.writerow(
-                    [model, Path(picture).name, scores.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
-                )
-
-
-def table(rows: dict[str, list[tuple[str, MethodScores]]]) -> str:
+def table(scores: pd.DataFrame) -> str:
     """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
     lines = [f"| model | pictures | method | {' | '.join(HEADINGS)} |", "|---" * (3 + len(HEADINGS)) + "|"]
-    for model, picture_scores in rows.items():
-        methods = dict.fromkeys(scores.method for _, scores in picture_scores)
-        for method in methods:
-            scores_of_method = [scores for _, scores in picture_scores if scores.method == method]
-            cells = [_mean([getattr(scores, measure) for scores in scores_of_method]) for measure in MEASURES]
-            _, low, high = bootstrap(np.array([[scores.rank_correlation] for scores in scores_of_method]))
-            if not np.isnan(low[0]):
-                cells[0] += f" ({low[0]:.2f} … {high[0]:.2f})"
-            lines.append(f"| {model} | {len(scores_of_method)} | {method} | {' | '.join(cells)} |")
+    for (model, method), rows in scores.groupby(["model", "method"], sort=False):
+        cells = ["–" if np.isnan(number) else f"{number:.2f}" for number in rows[list(MEASURES)].mean()]
+        _, low, high = bootstrap(rows[["rank_correlation"]].to_numpy())
+        if not np.isnan(low[0]):
+            cells[0] += f" ({low[0]:.2f} … {high[0]:.2f})"
+        lines.append(f"| {model} | {len(rows)} | {method} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _mean(numbers: list[float]) -> str:
-    finite_numbers = [number for number in numbers if not math.isnan(number)]
-    return f"{mean(finite_numbers):.2f}" if finite_numbers else "–"

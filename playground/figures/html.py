@@ -1,18 +1,12 @@
-"""The microscope in one HTML file: the picture, queries and keys, and the app's own JavaScript.
-
-The file works from a disk, offline, in a frame, on a phone, and makes no request. Its interface leaves out everything
-that needs the network's weights: similarity, rollout, the whole pass with another scale, layers not in the file.
-"""
+"""The microscope in one HTML file: the picture, queries and keys, and the app's own JavaScript. It makes no request, so
+its interface leaves out what needs the network's weights."""
 
 from __future__ import annotations
 
-import base64
 import gzip
 import html
-import io
 import json
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
@@ -20,13 +14,14 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, provenance
-from playground.figures.bundle import bundle, stylesheet
+from playground.figures.bundle import NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing.naming import model, published_spec, published_trace
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
 from playground.pictures import images
+from playground.pictures.jpegs import as_jpeg, data_url
 from playground.tracing import Trace
 
 PICTURE_SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
@@ -53,8 +48,8 @@ PAGE_TEMPLATE = """<!doctype html>
 </head>
 <body>
 <main><attention-lens id="lens" numbers="pack" picture="picture"></attention-lens></main>
-<img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
-<img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
+<img id="picture" alt="{name}" src="{jpeg}" hidden>
+<img id="still" alt="{seen}" src="{still}">
 <noscript>With JavaScript this picture shows what each patch looks at.</noscript>
 <footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
@@ -82,9 +77,6 @@ def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> 
     return compose.draw(still_spec, trace, image)
 
 
-# What the file holds --------------------------------------------------------------------------------------------------
-
-
 def check(spec: Spec) -> None:
     """Raises for what an interactive figure can't show, because the file has neither weights nor a server."""
     if spec.layout != Spec.layout:
@@ -108,7 +100,6 @@ def filled_spec(spec: Spec, trace: Trace) -> Spec:
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layer is None:
-        spec = replace(spec, layer=_first_layer(spec, trace))
         spec = with_layers_that_fit(spec, trace)
     return spec.settled(trace)
 
@@ -126,8 +117,7 @@ def layers(spec: Spec, trace: Trace) -> list[int]:
 
 
 def _first_layer(spec: Spec, trace: Trace) -> int:
-    """The layer that the file opens with: of the trace's, the nearest to the sample's, or to two thirds of the way up,
-    where heads look at objects."""
+    """Of the layers that the trace holds, the nearest to the sample's, or to two thirds of the way up."""
     preferred_layer = spec.look.layer if spec.look else trace.upper_layer
     return min(trace.record, key=lambda layer: abs(layer - preferred_layer))
 
@@ -139,13 +129,10 @@ def _view(spec: Spec) -> dict[str, Any]:
     return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
-# The page around the numbers ------------------------------------------------------------------------------------------
-
-
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
     picture = _picture(trace, image)
     public_spec = published_spec(spec)
-    name = _printable(public_spec.image or "image")
+    name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
     drawn_spec, subject, _ = compose.subjects(public_spec, trace, picture)
     caption = layouts.content(drawn_spec, subject).caption
@@ -157,38 +144,26 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
     start = {"title": name, "view": _view(spec), "bare": spec.bare} | (story_start or {})
+    pack = trace.to_bytes(layers(spec, trace), numbers="int8" if story_start else "float16")
     return PAGE_TEMPLATE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=_policy(style, script),
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(script)}",
         title=html.escape(f"Attention in {name}: {model(trace)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
         name=html.escape(name),
-        jpeg=_base64(_jpeg(picture)),
-        still=_base64(_jpeg(still_figure(public_spec, trace, picture).pixels().convert("RGB"), STILL_QUALITY)),
+        jpeg=_jpeg(picture),
+        still=_jpeg(still_figure(public_spec, trace, picture).pixels().convert("RGB"), STILL_QUALITY),
         seen=html.escape(f"Attention in {name}: {caption}"),
         words=html.escape(" · ".join([name, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=_packed_text(trace.to_bytes(layers(spec, trace), numbers="int8" if story_start else "float16")),
+        pack=in_base64(gzip.compress(pack, 6, mtime=0)),  # the browser's DecompressionStream opens it
         style=style,
         script=script,
-    )
-
-
-def _printable(name: str) -> str:
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
-
-
-def _policy(style: str, script: str) -> str:
-    """The content security policy: only this style and this script, data URLs as pictures, no requests."""
-    style, script = (_base64(sha256(text.encode()).digest()) for text in (style, script))
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
-        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -200,17 +175,7 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     return trace.shown
 
 
-def _jpeg(picture: Image.Image, quality: int = JPEG_QUALITY) -> bytes:
-    copy, buffer = picture.copy(), io.BytesIO()
+def _jpeg(picture: Image.Image, quality: int = JPEG_QUALITY) -> str:
+    copy = picture.copy()
     copy.thumbnail((PICTURE_SIDE, PICTURE_SIDE), Image.Resampling.LANCZOS)
-    copy.save(buffer, "JPEG", quality=quality, optimize=True)
-    return buffer.getvalue()
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def _packed_text(pack: bytes) -> str:
-    """The pack as text for a <script>; the browser's DecompressionStream opens it. Equal packs give equal texts."""
-    return _base64(gzip.compress(pack, 6, mtime=0))
+    return data_url(as_jpeg(copy, quality=quality, optimize=True))

@@ -1,10 +1,5 @@
-"""Numbers of many pictures: `trace_many`.
-
-Pictures are computed batch after batch, with bounded memory and one pass through the network each.
-
-Every picture is cropped around its middle to one size, so that all numbers have the same shape. Each layer keeps only
-the numbers that were asked for.
-"""
+"""Numbers of many pictures, batch after batch: bounded memory, one pass through the network each. Every picture is
+cropped around its middle to one size, so that all numbers have the same shape."""
 
 from __future__ import annotations
 
@@ -78,7 +73,9 @@ class Many:
         picture is computed as black but never yielded. `skip_unreadable`: skips pictures that can't be read or give
         NaN; otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
-        batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
+        starts = range(0, len(self), self.batch)
+        batches = [range(start, min(start + self.batch, len(self))) for start in starts]
+        batches = [batch for batch in batches if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
@@ -99,9 +96,6 @@ class Many:
         """Computes a batch in pieces of at most `most` pictures."""
         parts = [self._pass(pixels[i : i + most], batch[i : i + most]) for i in range(0, len(batch), most)]
         return {kind: np.concatenate([part[kind] for part in parts]) for kind in parts[0]} if parts[1:] else parts[0]
-
-    def batches(self) -> list[range]:
-        return [range(start, min(start + self.batch, len(self))) for start in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of one picture's arrays."""
@@ -269,7 +263,10 @@ def trace_many(
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
     if index(batch) is None or not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
-    names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
+    names = tuple(
+        os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
+        for number, picture in enumerate(pictures)
+    )
     kinds = [what] if isinstance(what, str) or not isinstance(what, Iterable) else list(what)
     if not kinds or not all(isinstance(kind, str) for kind in kinds):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {what!r:.60}.")
@@ -298,10 +295,6 @@ def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int,
     if depth in layers or (kind == "weights" and not layers):
         raise PlaygroundError(f"{kind} of which layers? Such as {kind}:{2 * depth // 3}; they count to {depth - 1}.")
     return kind, tuple(sorted({layer % depth for layer in layers})) or (depth - 1,)
-
-
-def _name(picture: Any, number: int) -> str:
-    return os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
 
 
 def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:

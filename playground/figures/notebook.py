@@ -31,9 +31,12 @@ Theme = Literal["light", "dark"]
 Direction = Literal["row", "column"]
 
 
+FIELD_TYPES = get_type_hints(Spec)
+
+
 class FigureOptions(TypedDict, total=False):
-    """What `save` takes: the fields of Spec (drawing/spec.py), which says what each means. For type checkers
-    `save(…, hed=0)` is an error before anything runs."""
+    """What `save` takes: fields of Spec (drawing/spec.py), which says what each means. For type checkers
+    `save(…, colors="viridis")` is an error before anything runs."""
 
     layout: str
     what: str
@@ -55,7 +58,7 @@ class FigureOptions(TypedDict, total=False):
     bare: bool
 
 
-OPTION_TYPES = get_type_hints(FigureOptions)
+OPTIONS = FigureOptions.__annotations__
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def figure(
     the picture instead of the trace's numbers. `other` is what the layout compare sets beside `seen`, and for the
     layout grid the other traces of rows="pictures" or columns="models". No scale means the one that the pass ran with;
     another one is taken for this layer alone, and the caption says so."""
-    options = {name: value for name, value in locals().items() if name in OPTION_TYPES}
+    options = {name: value for name, value in locals().items() if name in OPTIONS}
     if values is not None:
         spec = _spec(seen, layer, head, query, scale, options | {"what": VALUES.name})
         return compose.draw(replace(spec, repeatable=False), seen, values=_on_grid(seen, values))
@@ -157,22 +160,19 @@ def save(
     other: Trace | Sequence[Trace] | None = None,
     **options: Unpack[FigureOptions],
 ) -> Path:
-    """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
+    """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz or .csv have its
     numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
     with `all_layers` an .html holds all."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
-    if unknown_options := options.keys() - OPTION_TYPES.keys():
-        raise PlaygroundError(
-            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTION_TYPES)}."
-        )
+    if unknown := options.keys() - {*OPTIONS}:
+        raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
     files.check_kind(path)
+    is_alive = path.suffix.lower() == ".html"
     draw_arguments: dict[str, Any] = {}
-    if path.suffix.lower() == ".html":
-        spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
-    else:
-        spec = _spec(seen, layer, head, query, scale, options)
+    spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on" * is_alive)
+    if not is_alive:
         spec, draw_arguments = _with_second_subject(spec, seen, other)
     return files.write_file(path, files.data(path.name, spec, seen, **draw_arguments))
 
@@ -189,18 +189,10 @@ def _with_second_subject(spec: Spec, seen: Trace, other: Any) -> tuple[Spec, dic
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other is None:
         return spec, {}
-    spec = replace(
-        spec,
-        other_image=other.picture_name if other.picture_name != seen.picture_name else None,
-        other_model=other.model if other.model != seen.model else None,
-        repeatable=False,
-    )
-    return spec, {"other": other, "other_image": other.shown if spec.other_image else None}
-
-
-def _loaded_as(seen: Trace) -> source.LoadArguments | None:
-    """How a command loads the model of this pass; None if the model was changed after loading."""
-    return None if seen.outdated else source.load_arguments(seen.vit)
+    image = other.picture_name if other.picture_name != seen.picture_name else None
+    model = other.model if other.model != seen.model else None
+    spec = replace(spec, other_image=image, other_model=model, repeatable=False)
+    return spec, {"other": other, "other_image": other.shown if image else None}
 
 
 def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]:
@@ -212,36 +204,25 @@ def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]
         if key in traces_by_name:
             raise PlaygroundError(f"Two of these traces are of {key[0]} in {key[1]}: a grid shows each once.")
         traces_by_name[key] = trace_, trace_.shown
-    axis_names = {
-        "pictures": [picture for picture, _ in traces_by_name],
-        "models": [model for _, model in traces_by_name],
-    }
-    for axis in ("rows", "columns"):
-        kind = getattr(spec, axis)
-        if kind in axis_names:
-            named: Any = {axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"}
-            spec = replace(spec, **named)
+    axis_names = dict(zip(("pictures", "models"), zip(*traces_by_name, strict=True), strict=True))
+    rows, columns = (
+        f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}" if kind in axis_names else kind
+        for kind in (spec.rows, spec.columns)
+    )
+    spec = replace(spec, rows=rows, columns=columns)
     first, is_alone = next(iter(traces_by_name)), len(traces) == 1
     spec = replace(spec, image=first[0], model=first[1], repeatable=spec.repeatable and is_alone)
     spec = replace(spec, size=traces[0].size) if is_alone else spec
     for key in grid.needed_traces(spec):
         if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unused_traces := traces_by_name.keys() - set(grid.needed_traces(spec)):
-        raise PlaygroundError(
-            f"The grid shows nothing of {' in '.join(min(unused_traces))}: name rows='pictures' or 'models'."
-        )
+    if unused := traces_by_name.keys() - set(grid.needed_traces(spec)):
+        raise PlaygroundError(f"The grid shows nothing of {' in '.join(min(unused))}: say rows='pictures' or 'models'.")
     return spec, {"more": traces_by_name}
 
 
 def _spec(
-    seen: Any,
-    layer: Any,
-    head: Any,
-    query: Any,
-    scale: Any,
-    options: Mapping[str, Any],
-    scale_of_pass: str | None = None,
+    seen: Any, layer: Any, head: Any, query: Any, scale: Any, options: Mapping[str, Any], scale_of_pass: str = ""
 ) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
@@ -251,11 +232,8 @@ def _spec(
     # numbers of NumPy and torch as Python's
     options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
     for name, value in options.items():
-        if (
-            name not in ("label", "width")
-            and OPTION_TYPES[name] in (str, str | None)
-            and not isinstance(value, str | None)
-        ):
+        is_text = FIELD_TYPES[name] in (str, str | None) and name != "label"  # a label may be a number
+        if is_text and not isinstance(value, str | None):
             raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
     whole, scale_word = False, scale
     if scale_of_pass and scale is None:
@@ -263,7 +241,7 @@ def _spec(
     elif seen.scale_number(scale) == seen.scale:
         scale_word = "on" if seen.scale == seen.native_scale else seen.scale
         whole = scale_word != "on"
-    loaded_as = _loaded_as(seen)
+    loaded_as = None if seen.outdated else source.load_arguments(seen.vit)  # None: no command loads it so
     return Spec(
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,

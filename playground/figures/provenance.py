@@ -1,5 +1,4 @@
-"""Metadata about a file's origin: the Spec as facts, the command that makes the file again, and digests with which one
-checks whether the result is the same."""
+"""Metadata about a file's origin: the Spec as facts, the command that makes the file again, and digests."""
 
 from __future__ import annotations
 
@@ -11,9 +10,7 @@ from playground.figures.drawing.naming import published_spec, weights
 from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
-from playground.models.given import texts_of
 from playground.models.names import plain_name
-from playground.tracing import Trace
 from playground.version import __version__
 
 MADE_BY = f"Attention Playground {__version__}"
@@ -24,14 +21,10 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
     layout, unused = layouts.of(spec), needless(spec)
     trace, public = subject.seen, published_spec(spec)
     entries = {**_subject_facts(subject), "layout": spec.layout}
-    choices = {"layer": spec.layer, "head": spec.head, "patch": spec.query and query_words(spec.query)}
+    choices = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
     choices |= {"rows": public.rows, "columns": public.columns}
-    fields = {"patch": "query"}
-    entries |= {
-        name: str(value)
-        for name, value in choices.items()
-        if value is not None and fields.get(name, name) not in unused
-    }
+    said = {name: str(value) for name, value in choices.items() if value is not None and name not in unused}
+    entries |= {"patch" if name == "query" else name: text for name, text in said.items()}
     if "what" not in unused:
         entries["shows"] = spec.what if "direction" in unused else f"{spec.what}, {spec.direction}"
         entries |= captions.number_facts(spec, trace) | naming.trust_facts(spec, trace)
@@ -52,23 +45,18 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
 
 def _subject_facts(subject: Subject) -> dict[str, str]:
     """Facts about the picture and the model."""
-    trace = subject.seen
+    trace, loaded_as = subject.seen, source.load_arguments(subject.seen.vit)
+    options = loaded_as.given_options if loaded_as else {}
+    texts = {word: ",".join(map(repr, x)) if isinstance(x, tuple) else x for word, x in options.items()}
+    said = "; ".join(f"{word} {text}" for word, text in texts.items())
     return {
         "model": trace.model,
         "weights": weights(trace),
-        **_loading_facts(trace),
+        **{key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value},
         "image": subject.name,
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{trace.size[0]}x{trace.size[1]}",
     }
-
-
-def _loading_facts(trace: Trace) -> dict[str, str]:
-    """The options given when the model was loaded, and what was assumed about it."""
-    loaded_as = source.load_arguments(trace.vit)
-    options = texts_of(loaded_as.given_options) if loaded_as else {}
-    said = "; ".join(f"{word} {text}" for word, text in options.items())
-    return {key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value}
 
 
 def _scale(spec: Spec, subject: Subject) -> str:

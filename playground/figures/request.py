@@ -1,7 +1,4 @@
-"""The traces that a figure needs: of which picture, by which model, at which size and with which scale.
-
-The command line and the server use this module, each with a function of its own that runs the network.
-"""
+"""The traces that a figure needs. The command line and the server each give a function that runs the network."""
 
 from __future__ import annotations
 
@@ -33,12 +30,8 @@ SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to th
 MOST_FINENESS = 4  # the input may have this many times the native patches along each side
 
 
-def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[object]:
-    return nullcontext()
-
-
 def traces(
-    spec: Spec, image: Image.Image, other_image: Image.Image, run: Run, turn: Turn = no_turn
+    spec: Spec, image: Image.Image, other_image: Image.Image, run: Run, turn: Turn = lambda seen, passes: nullcontext()
 ) -> tuple[Trace, dict[str, Any]]:
     """(the trace, the other arguments of `figures.draw`). `other_image`: the second picture of the layout
     "compare", if there is one. `run` traces the figure's first picture and model, or the second ones; `turn` waits for

@@ -1,8 +1,5 @@
-"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures. A
-stopped run continues its store, as that of `trace_many` does.
-
-The layers below a change are computed once. Variants that change the same layer are computed as one batch.
-"""
+"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures.
+The layers below a change are computed once; changes of one layer are one batch."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from playground.figures.zarr_file import package
 from playground.models.hub import bar
 from playground.numbers import index
 from playground.relevance import in_room
-from playground.tracing import label_number
+from playground.tracing import label_number, relative_change
 from playground.vit import At, VisionTransformer
 
 SWEEP_KINDS = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}  # kind -> its dimensions
@@ -41,8 +38,7 @@ Change = Callable[[Tensor], object]  # changes a picture's tensor in place
 
 @dataclass(frozen=True)
 class Sweep(Many):
-    """An iterator over the numbers of each picture: the metric of the plain pass, `before`, and of each variant,
-    `value`."""
+    """An iterator over each picture's numbers: the metric of the plain pass, `before`, and of each variant, `value`."""
 
     metric: str | Metric = "margin"
     over: str = "heads"
@@ -63,8 +59,9 @@ class Sweep(Many):
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
             coordinates[dimension] = dimension, [step * index for index in range(length)]
-        coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
-        return coordinates
+        labels = self.vit.config.labels
+        names = [labels[class_] if isinstance(class_, int) and labels else str(class_) for class_ in self.classes]
+        return coordinates | {"class": ("image", names)}
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -72,15 +69,11 @@ class Sweep(Many):
             "block": self.block,
         }  # fmt: skip
 
-    def _named_classes(self) -> list[Any]:
-        labels = self.vit.config.labels
-        return [labels[class_] if isinstance(class_, int) and labels else class_ for class_ in self.classes]
-
     def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
         """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
         c = self.vit.config
         if self.over == "heads":
-            return "attention.heads", [((head,), _zero_head(head)) for head in range(c.heads)]
+            return "attention.heads", [((head,), partial(_zero_head, head)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
         blocks = enumerate(occlusion.blocks(self.grid, self.block))
         return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
@@ -119,12 +112,9 @@ class Sweep(Many):
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         vit = self.vit
         if self.metric == "moved":
-            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST_DIVISOR)
-            return shifts.mean(-1).float().cpu()
-        if getattr(self.metric, "of", "logits") == "features":
-            answer = vit.norm(x).float().cpu()
-        else:
-            answer = vit.classify(x).float().cpu()
+            return relative_change(x, before).mean(-1).float().cpu()
+        read = vit.norm if getattr(self.metric, "of", "logits") == "features" else vit.classify
+        answer = read(x).float().cpu()
         if self.metric == "margin":
             return occlusion.margin(answer, label, vit.config.multi_label)
         if self.metric == "accuracy":
@@ -149,8 +139,8 @@ def _each_in_its_row(changed_point: str, batch: list[tuple[tuple[int, ...], Chan
     return change_point
 
 
-def _zero_head(head: int) -> Change:
-    return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
+def _zero_head(head: int, mixed: Tensor) -> None:
+    mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
 def _mean_block(block: Tensor, prefix: int) -> Change:
@@ -161,9 +151,6 @@ def _mean_block(block: Tensor, prefix: int) -> Change:
         x[tokens.to(x.device)] = x[prefix:].mean(0)
 
     return change
-
-
-# The arguments --------------------------------------------------------------------------------------------------------
 
 
 def sweep(
@@ -269,11 +256,8 @@ def _identity(metric: str | Metric) -> str:
     return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(body.encode()).hexdigest()[:12]}"
 
 
-# The answer -----------------------------------------------------------------------------------------------------------
-
-
 def _with_intervals(dataset: Any) -> Any:
-    dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
+    dataset = dataset.set_coords("class")
     changes = (dataset["value"] - dataset["before"]).values  # (images, …)
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
@@ -281,8 +265,8 @@ def _with_intervals(dataset: Any) -> Any:
         warn(f"A class of one picture has numbers, but no interval: {', '.join(single_classes[:3])}.")
     intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
-    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):
-        dataset[kind] = dimensions, numbers.astype(np.float32)
+    for kind, numbers in zip(("mean", "low", "high"), zip(*intervals, strict=True), strict=True):
+        dataset[kind] = dimensions, np.stack(numbers).astype(np.float32)
     dataset["label"] = "label", names
     dataset.attrs["interval"] = f"{100 * CONFIDENCE:.0f} % by bootstrap over pictures, {DRAWS} draws"
     return dataset

@@ -1,19 +1,16 @@
-"""Makes a lecturer's sheets and slides from playground/lessons/teaching.py. Sheets are pages that a browser prints.
-Slides show the interactive microscope beside questions for the audience."""
+"""Makes a lecturer's sheets to print, and slides, from playground/lessons/teaching.py."""
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
-from playground.figures.bundle import bundle, stylesheet
+from playground.figures.bundle import NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
 from playground.lessons import teaching
 from playground.lessons.teaching import ASKING_TOKEN, TOKENS, VALUES
 from playground.numbers import percent
@@ -203,9 +200,8 @@ class Deck:
 
 def page(title: str, deck: Deck) -> str:
     """The HTML. Its content security policy allows the story's script too, because a frame obeys its page's policy."""
-    script_names = scripts_of(deck)
-    scripts_used = {name: deck.scripts[name] for name in script_names}
-    files = {**deck.files, **{f"{name}.css": _base64(script.styles.encode()) for name, script in scripts_used.items()}}
+    scripts_used = {name: deck.scripts[name] for name in scripts_of(deck)}
+    styles = {f"{name}.css": in_base64(script.styles.encode()) for name, script in scripts_used.items()}
     scripts = {
         name: {"styles": f"{name}.css", "box": script.box, "look": script.look} for name, script in scripts_used.items()
     }
@@ -214,17 +210,10 @@ def page(title: str, deck: Deck) -> str:
         bundle("lessons/slides.js"),
     ]
     all_scripts = [*module_scripts, bundle("shell/lecture.js")] if deck.story else module_scripts
-    content = {
-        "slides": [asdict(slide) for slide in deck.slides],
-        "story": deck.story,
-        "files": files,
-        "scripts": scripts,
-    }
+    slides = [asdict(slide) for slide in deck.slides]
+    content = {"slides": slides, "story": deck.story, "files": {**deck.files, **styles}, "scripts": scripts}
     return PAGE_TEMPLATE.format(
-        policy=(
-            "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-            f"script-src {' '.join(map(_digest, all_scripts))}; base-uri 'none'; form-action 'none'"
-        ),
+        policy=f"{NO_REQUESTS}; style-src 'unsafe-inline'; script-src {' '.join(map(policy_source, all_scripts))}",
         title=html.escape(title),
         style=stylesheet("lessons/slides.css"),
         slides=json.dumps(content).replace("<", r"\u003c"),  # no text can end the script element
@@ -252,11 +241,3 @@ def scripts_of(deck: Deck) -> list[str]:
 def _mount_script(name: str, code: str) -> str:
     """Puts the default export into globalThis.mounts, because a page without a server can't import it by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -1,18 +1,6 @@
-"""Fine-tuning over time: traces one picture at regular steps while a model learns, into one file.
-
-    with playground.watch(model, "cat.jpg", every=100, out="run.trace"):
-        for batch in batches: ...            # a plain loop
-
-    looking = playground.watch(model, "cat.jpg", every=100, out="run.trace")
-    Trainer(model, callbacks=[looking.callback()], …).train()            # of `transformers`
-
-    run = playground.watched("run.trace")
-    run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
-    playground.figure(run.traces[0], other=run.traces[-1], layout="compare", layer=8, head=3, query=(7, 5))
-
-The file is a zip of the picture and a pack (playground/pack) for each trace, such as step-000100.pack. A failure
-during training, such as a full disk or a replaced model, is reported once, and the training goes on.
-"""
+"""Fine-tuning over time: traces one picture at regular steps while a model learns (docs/pages/own_model.md), into a zip
+of the picture and a pack for each trace, such as step-000100.pack. A failure during training, such as a full disk or a
+replaced model, is reported once, and the training goes on."""
 
 from __future__ import annotations
 
@@ -22,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +34,8 @@ MEMBER_NAME = re.compile(r"step-(\d{1,12})\.pack")
 
 class watch:
     """Traces `image` before every `every`-th step of the model that learns, and once at the end. A step is a call of
-    the model while it is in training mode, or of `step()` where `count` is False. `out` is a new file; `watched` reads
-    it. `transform` is your own way from a picture to what the model gets.
+    the model while it is in training mode. `out` is a new file; `watched` reads it. `transform` is your own way from a
+    picture to what the model gets.
 
     >>> import os, tempfile, timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=2, num_classes=3).train()
@@ -60,9 +49,9 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None, count: bool = True,
+        transform: Callable[[Image.Image], Any] | None = None,
     ):  # fmt: skip
-        self.model, self.every, self.out, self.count = model, every, Path(out), count
+        self.model, self.every, self.out = model, every, Path(out)
         if index(every) is None or every < 1:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
         if self.out.exists():
@@ -88,12 +77,11 @@ class watch:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
     def __enter__(self) -> watch:
-        self.hook = self.model.register_forward_pre_hook(self._before_forward) if self.count else None
+        self.hook = self.model.register_forward_pre_hook(self._before_forward)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.hook is not None:
-            self.hook.remove()
+        self.hook.remove()
         self._write_trace()
 
     def _before_forward(self, model: nn.Module, inputs: Any) -> None:
@@ -101,7 +89,6 @@ class watch:
             self.step()
 
     def step(self) -> None:
-        """Call it once at each training step."""
         if self.steps % self.every == 0:
             self._write_trace()
         self.steps += 1
@@ -110,7 +97,9 @@ class watch:
         if self.trouble:
             return
         try:
-            trace = self._trace()
+            vit = self._current_model()
+            with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
+                trace = tracing.trace_input(vit, self.pixels)
             with zipfile.ZipFile(self.out, "a") as file:
                 file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers="int8"))
         except (PlaygroundError, OSError) as error:
@@ -135,31 +124,21 @@ class watch:
         return TraceCallback()
 
     def _parameters(self) -> tuple[tuple[Any, ...], ...]:
-        """Identifies the model's tensors: the result changes if tensors are replaced, not if their values are
-        trained."""
+        """Identifies the model's tensors: another value if they are replaced, not if they are trained."""
         return tuple((name, p.data_ptr(), p.shape) for name, p in unwrapped(self.model).named_parameters())
 
     def _current_model(self) -> VisionTransformer:
-        """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
-        is built anew."""
+        """Our model with the weights of this step. It usually shares its tensors with theirs, so nothing is built."""
         parameters = self._parameters()
         our_pointers = {parameter.data_ptr() for parameter in self.vit.parameters()}
         if parameters == self.shared and our_pointers <= {pointer for _, pointer, _ in parameters}:
             return self.vit
         self.shared = parameters
-        source = source_of(unwrapped(self.model))
-        config = self.vit.config
-        if (source.config.depth, source.config.width, source.config.patch_size) != (
-            config.depth, config.width, config.patch_size,
-        ):  # fmt: skip
+        source, shape = source_of(unwrapped(self.model)), attrgetter("depth", "width", "patch_size")
+        if shape(source.config) != shape(self.vit.config):
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
         self.vit = build(source).eval()
         return self.vit
-
-    def _trace(self) -> Trace:
-        vit = self._current_model()
-        with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
-            return tracing.trace_input(vit, self.pixels)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,5 @@
-"""Writes the numbers of many pictures into a Zarr store with named dimensions, which xarray.open_zarr reads.
-
-A picture's numbers are one chunk of each array. Its entry in the array `done` is written last, so that a stopped run
-continues with the pictures that are not done. A store of other pictures, another model or other numbers is refused.
-"""
+"""Writes the numbers of many pictures into a Zarr store with named dimensions. A picture is one chunk of each array;
+its entry in the array `done` is written last, so that a stopped run continues."""
 
 from __future__ import annotations
 
@@ -30,7 +27,11 @@ def write(job: Any, path: Path, report: type | None = None) -> Path:
         raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
-    store = _existing_store(zarr, job, path) if path.exists() else _new_store(zarr, job, path)
+    store = zarr.open_group(path, mode="r+") if path.exists() else _new_store(zarr, job, path)
+    if store.attrs.get("asked") != _identity(job):
+        raise PlaygroundError(
+            f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
+        )
     missing = np.flatnonzero(~store["done"][:]).tolist()
     pictures = job.numbers_of(missing, skip_unreadable=True)
     if report:
@@ -73,8 +74,7 @@ def _identity(job: Any) -> str:
 
 
 def _new_store(zarr: Any, job: Any, path: Path) -> Any:
-    """Makes the store under a temporary name and renames it at the end, because a half-made store would be
-    refused as another run's."""
+    """Makes the store under a temporary name, because a half-made store would be refused as another run's."""
     temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
@@ -119,12 +119,3 @@ def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> No
     kind = str if values.dtype.kind == "U" else values.dtype.name
     array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
     array[:] = values.astype(object) if kind is str else values
-
-
-def _existing_store(zarr: Any, job: Any, path: Path) -> Any:
-    store = zarr.open_group(path, mode="r+")
-    if store.attrs.get("asked") != _identity(job):
-        raise PlaygroundError(
-            f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
-        )
-    return store

@@ -11,9 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.block_answer import HEAD_KINDS, answer
-from playground.lessons.block_boxes import BOX_NAMES, whole_model
-from playground.lessons.block_read import logit_lens
+from playground.lessons.block_answer import HEAD_KINDS, answer, logit_lens
 from playground.lessons.lesson import (
     LAYER,
     Lesson,
@@ -23,6 +21,7 @@ from playground.lessons.lesson import (
     Subject,
     TextSetting,
     choice_of_layer,
+    in_turn,
     layer_of,
     setting_of_layer,
 )
@@ -46,20 +45,19 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    think,
 )
-from playground.lessons.questions import Lines, Number, Question, Series, choice_question
+from playground.lessons.questions import Bars, Lines, Number, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pack import pack, upper_layer
 from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from playground.analysis.block import Stream
-
-
-# A layer adds ---------------------------------------------------------------------------------------------------------
+    from playground.vit import VisionTransformer
 
 
 def push_question(
@@ -123,14 +121,9 @@ def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def pushes(subject: Subject) -> Stream:
-    from playground.analysis import block
+    from playground.analysis.block import stream
 
-    def work() -> Stream:
-        trace = subject.trace()
-        with subject.turns() as give_way:
-            return block.stream(trace, give_way)
-
-    return subject.cached("stream", work)
+    return in_turn(subject, "stream", stream)
 
 
 def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
@@ -154,47 +147,27 @@ def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
     return pack(header, {"moves": numbers.half().numpy(), "image": image})
 
 
-# The MLP and GELU -----------------------------------------------------------------------------------------------------
-
 REACH = 5.0  # the chart shows numbers from −REACH to REACH; those beyond are counted but not drawn
 BARS = 80
 
 
 @dataclass(frozen=True)
 class BendFacts:
-    """Facts about the numbers that enter one layer's activation function: a histogram, and shares of all numbers."""
-
-    counts: np.ndarray
-    negative: float
+    counts: np.ndarray  # a histogram of the numbers that enter one layer's activation function
+    negative: float  # shares of all numbers
     small: float  # share of the outputs between −0.1 and 0.1
     outside: float
-
-
-def bend_question(width: int, hidden: int) -> Question:
-    return choice_question(
-        "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
-        {
-            "nothing": "nothing: their product is one matrix",
-            "more": "more, for they have more numbers",
-            "wide": f"more, for {hidden} numbers lie in between",
-        },
-        "nothing",
-        f"(x W₁) W₂ = x (W₁ W₂), and W₁ W₂ is one matrix of {width} × {width}. Only the bend, which treats large and "
-        "small numbers differently, makes a new function of it.",
-        {
-            "more": "More numbers, but not more functions: many pairs have the same product.",
-            "wide": f"The width in between matters with the bend. Without it, at most {width} directions come through.",
-        },
-    )  # fmt: skip
 
 
 def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     import torch
 
-    from playground.analysis.block import gelu
+    from playground.analysis.block import gelu, hidden
 
     yield Wait("Running the network, and counting what enters the bend …")
-    facts_by_layer = subject.cached("bent", lambda: bend_facts_by_layer(subject))
+    facts_by_layer = in_turn(
+        subject, "bent", lambda trace, give_way: [bend_facts(inputs) for inputs in hidden(trace, give_way)]
+    )
     config = subject.vit.config
     has_other_bend = config.activation != "gelu" or config.gated_mlp
     yield Words(
@@ -210,7 +183,19 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer = layer_of(settings.layer, subject)
     facts = facts_by_layer[layer]
     yield Chart(curves(f"What enters the bend in layer {layer}", facts.counts), "gelu", 290)
-    yield Ask(bend_question(config.width, config.mlp_width))
+    yield Ask(choice_question(
+        "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
+        {
+            "nothing": ("nothing: their product is one matrix", ""),
+            "more": ("more, for they have more numbers",
+              "More numbers, but not more functions: many pairs have the same product."),
+            "wide": (f"more, for {config.mlp_width} numbers lie in between",
+              f"The width in between matters with the bend. Without it, at most {config.width} directions come "
+              "through."),
+        },
+        f"(x W₁) W₂ = x (W₁ W₂), and W₁ W₂ is one matrix of {config.width} × {config.width}. Only the bend, which "
+        "treats large and small numbers differently, makes a new function of it.",
+    ))  # fmt: skip
     if has_other_bend:
         return
     x = torch.linspace(-REACH, REACH, 201)
@@ -221,14 +206,6 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"−{-float(curve.min()):.2f}, at x = −{-float(x[curve.argmin()]):.2f}. {percent(facts.outside)} of the numbers "
         f"lie beyond ±{REACH:.0f} and are not drawn."
     )
-
-
-def bend_facts_by_layer(subject: Subject) -> tuple[BendFacts, ...]:
-    from playground.analysis import block
-
-    trace = subject.trace()
-    with subject.turns() as give_way:
-        return tuple(bend_facts(inputs) for inputs in block.hidden(trace, give_way))
 
 
 def bend_facts(inputs: Tensor) -> BendFacts:
@@ -262,14 +239,11 @@ def curves(title: str, counts: np.ndarray) -> go.Figure:
     return figure
 
 
-# Where norms stand ----------------------------------------------------------------------------------------------------
-
-
-def norms_question() -> Question:
+def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_INITIAL_STD
 
     pre, post, small_start = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
-    return Question(
+    yield Ask(Question(
         "block_norms",
         f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
         Number(0.02, 2, step=0.01, log=True), post[-1],
@@ -299,11 +273,7 @@ def norms_question() -> Question:
             0.02, 1, "layers of the network", at=(2, len(DEPTHS) - 1), title="Gradient of the last MLP’s second matrix",
             log_x=True, log_y=True, x_ticks=tuple(DEPTHS),
         ),
-    )  # fmt: skip
-
-
-def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(norms_question())
+    ))  # fmt: skip
     yield Row(
         Column(
             Words(":blue[**pre-norm**], a ViT: the stream is never rescaled"),
@@ -329,26 +299,190 @@ def one_norm(subject: Subject, factor: int) -> Iterator[Part]:
     token = trace.token(start_patch(subject.name, trace.grid))
     (before_norm, after_norm), (_, unscaled_norm) = block.normed(trace, token, factor), block.normed(trace, token, 1)
     yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in FACTORS})
-    figure = go.Figure()
-    for n, (name, numbers) in enumerate((("before", before_norm), ("after the norm", after_norm))):
-        figure.add_bar(
-            y=numbers[:DRAWN_COUNT].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
-            marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
-        )  # fmt: skip
-    figure.update_layout(
-        grid={"rows": 1, "columns": 2, "pattern": "independent"}, legend={"orientation": "h", "y": 1.1},
-        title=f"Its first {DRAWN_COUNT} numbers",
+    shown_bars = [numbers[:DRAWN_COUNT].tolist() for numbers in (before_norm, after_norm)]
+    figure = pictures.two_bar_charts(
+        ("before", shown_bars[0], TOKEN), ("after the norm", shown_bars[1], QUERY),
+        hover="number %{x}: %{y:.2f}<extra></extra>", title=f"Its first {DRAWN_COUNT} numbers",
     )  # fmt: skip
     yield Chart(figure, "layer-norm", 260)
+    mean = f"{float(before_norm.mean()):.2g}".replace("-", "−")
     yield Words(
-        f"**LayerNorm** takes the mean, {mean_of(before_norm)}, from each number and divides by the deviation, "
+        f"**LayerNorm** takes the mean, {mean}, from each number and divides by the deviation, "
         f"{float(before_norm.std(correction=0)):.3g}: mean 0, deviation {float(after_norm.std(correction=0)):.2f}. "
         f"Times {factor}, a number after it differs by at most {float((after_norm - unscaled_norm).abs().max()):.1g}."
     )
 
 
-def mean_of(numbers: Tensor) -> str:
-    return f"{float(numbers.mean()):.2g}".replace("-", "−")
+BOX_NAMES = (
+    "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
+)  # fmt: skip
+IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
+
+
+def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
+    yield Wait(f"Counting the parameters of {subject.model} …")
+    config = subject.vit.config
+    rows, columns = (side // config.patch_size for side in subject.size)
+    boxes = {box.name: box for box in boxes_of(subject.vit, rows * columns + len(config.prefix), subject.size)}
+    counts = {name: box.parameter_count for name, box in boxes.items()}
+    total, in_layers = sum(counts.values()), sum(counts[name] for name in IN_LAYERS)
+    yield Ask(Question(
+        "block_weights",
+        f"Of all parameters of {subject.model}, its MLPs have ▢.",
+        Number(0, 100, " %"), 100 * counts["MLP"] / total,
+        f"The MLPs have {counts['MLP']:,} of {total:,} parameters, attention {counts['Attention']:,}: the matrices of "
+        f"an MLP are D × {config.mlp_width / config.width:.3g}D; attention has four, D × D.",
+        tempting=(
+            ((0, 35), "Attention is what Transformers are known for. Most of what is learned lies elsewhere."),
+            ((85, 100), "Attention has four matrices, too."),
+        ),
+        picture=Bars(
+            tuple(counts), tuple(100 * count / total for count in counts.values()), 100, at=[*counts].index("MLP"),
+            across=True, unit=" %",
+            title=f"{total:,} parameters, {percent(in_layers / total)} in the {config.depth} layers",
+        ),
+    ), subject.model_name)  # fmt: skip
+    yield Choice("box", "Open a box", {name: name for name in boxes})
+    box = boxes.get(settings.box, boxes["Attention"])
+    layer_words = f" × {config.depth} layers" if box.name in IN_LAYERS else ""
+    formula = f"\n\n`{box.formula}`" if box.formula else ""
+    yield Row(
+        Words(f"**{box.name}{layer_words}.** {box.says}{formula}"),
+        Words(f"what leaves it: **{box.shape}** numbers"),
+        shares=(3, 2),
+    )
+    share = box.parameter_count / total
+    largest_box = max(boxes.values(), key=lambda box: box.parameter_count)
+    D = config.width
+    gain_sentence = (
+        f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
+    )
+    yield After(
+        "block_weights",
+        Words(
+            f"learned in it: **{box.parameter_count:,}** parameters, {percent(share)} of all"
+            if box.parameter_count
+            else "learned in it: nothing"
+        ),
+        Exercise(
+            "Open the box that has most of the parameters.",
+            f"{largest_box.name}: {largest_box.parameter_count:,}. {largest_box.says}",
+            hint="The longest bar.",
+            id="block_largest",
+            done=When({"box": [largest_box.name]}),
+        ),
+        think(
+            "Which of the nine steps on the page Shapes have parameters?",
+            f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
+            f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "
+            "softmax, × V, the concatenation and the sum only calculate: nothing in them is learned." + gain_sentence,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Box:
+    name: str
+    says: str
+    shape: str  # of the box's output, for one picture
+    parameter_count: int  # summed over all layers
+    formula: str = ""
+
+
+def boxes_of(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> list[Box]:
+    """The model's boxes from the picture to the answer. image_size: (H, W)"""
+    config, block = vit.config, vit.blocks[0]
+    D, L, patches = config.width, config.depth, tokens - len(config.prefix)
+    prefix_says = {
+        "cls": "a class token, in which the model can collect what the whole picture shows",
+        "dist": "a distillation token, which was taught by another network",
+        "reg": f"{config.registers} registers, spare tokens without a place in the picture",
+    }
+    prefix_words = " and ".join(
+        words for key, words in prefix_says.items() if any(name.startswith(key) for name in config.prefix)
+    )
+    shape = f"{tokens} × {D}"
+    prefix_parameters = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+    boxes = [
+        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image_size[0]} × {image_size[1]} × 3", 0),
+        Box(
+            "Patches",
+            f"Each patch of {config.patch_size} × {config.patch_size} pixels is one row of "
+            f"{3 * config.patch_size**2:,} numbers; one matrix turns it into a token of {D} numbers.",
+            f"{patches} × {D}",
+            _parameter_count(vit.patch_embed),
+            "x_p E + b",
+        ),
+        Box(
+            "Extra tokens",
+            f"Learned vectors are put before the patches: {prefix_words}. {patches} become {tokens}.",
+            shape,
+            prefix_parameters,
+        ),
+        Box("Positions", POSITIONS[config.positions], shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+        Box(
+            "Norm",
+            "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
+            "past is not touched: the norm stands in the branch (pre-norm).",
+            shape,
+            2 * L * _parameter_count(block.norm1) + _parameter_count(vit.norm_pre),
+            "γ (x − mean) / deviation + β",
+        ),
+        Box(
+            "Attention",
+            f"The only part in which tokens meet: {config.heads} heads, each with queries, keys and values of "
+            f"{D // config.heads} numbers.",
+            shape,
+            L * _parameter_count(block.attn),
+            "softmax(QKᵀ / √d_k) V, then W_O",
+        ),
+        Box(
+            "Add",
+            "What the branch returns is added to the token: a push. What the token was stays in the sum."
+            + (" A learned gain (layer scale) makes the push smaller or larger." if config.layer_scale else ""),
+            shape,
+            2 * L * _parameter_count(block.ls1),
+            "x + push",
+        ),
+        Box(
+            "MLP",
+            f"The same small network for each token: {D} numbers become {config.mlp_width}, GELU bends each of them, "
+            f"and {D} come back. No token sees another one here.",
+            shape,
+            L * _parameter_count(block.mlp),
+            "GELU(x W_1 + b_1) W_2 + b_2",
+        ),
+        Box(
+            "Last norm",
+            "After the last layer the tokens are rescaled once more.",
+            shape,
+            _parameter_count(vit.norm, vit.fc_norm),
+        ),
+        Box(
+            "Answer",
+            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {config.classes} "
+            "classes."
+            if config.classes
+            else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
+            str(config.classes or D),
+            _parameter_count(vit.head, vit.head_dist, *filter(None, [vit.attn_pool])),
+            "y W + b" if config.classes else "",
+        ),
+    ]
+    return [box for box in boxes if box.name != "Extra tokens" or config.prefix]
+
+
+POSITIONS = {
+    "learned": "A learned vector for each place is added: without it, attention could not know where a patch was.",
+    "patches": "A learned vector for each place is added to the patches.",
+    "sinusoidal": "A fixed pattern of sines and cosines, another one for each place, is added.",
+    "rotary": "Nothing is added: queries and keys are rotated by angles that the place gives.",
+    "none": "This model is told nothing about places.",
+}
+
+
+def _parameter_count(*modules: nn.Module) -> int:
+    return sum(p.numel() for module in modules for p in module.parameters())
 
 
 LESSON = Lesson(
@@ -365,22 +499,11 @@ LESSON = Lesson(
         "top": Setting.in_python("fine", HEAD_KINDS),
     },
     {
-        "whole": Step(
-            "1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",),
-            picture=False,
-        ),
-        "stream": Step(
-            "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"),
-        ),
-        "mlp": Step(
-            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",),
-        ),
-        "norms": Step(
-            "4 · Where norms stand", norms, "block_norms", settings=("times",),
-        ),
-        "answer": Step(
-            "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top"),
-        ),
+        "whole": Step("1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",), picture=False),
+        "stream": Step("2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch")),
+        "mlp": Step("3 · The MLP and GELU", mlp, "block_bend", settings=("layer",)),
+        "norms": Step("4 · Where norms stand", norms, "block_norms", settings=("times",)),
+        "answer": Step("5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top")),
         "read": Step("6 · Read the stream", logit_lens, "block_read"),
     },
 )  # fmt: skip

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
+from PIL import Image
 
 from playground import samples
-from playground.lessons.lesson import Settings, Subject
+from playground.lessons.lesson import Settings, Subject, in_turn
 from playground.lessons.parts import (
     QUERY,
     VALUE,
+    After,
     Ask,
     Chart,
     Choice,
@@ -29,8 +31,8 @@ from playground.lessons.parts import (
     When,
     Words,
     think,
-)  # fmt: skip
-from playground.lessons.pictures import at_map_size
+)
+from playground.lessons.pictures import at_map_size, lit_picture, two_bar_charts
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
@@ -38,9 +40,10 @@ from playground.pictures.jpegs import as_jpeg
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from playground.analysis.block import Example
+    from playground.analysis.block import Example, LogitLens
     from playground.tracing import Trace
     from playground.vit import Config
+
 
 STRIP_HEIGHT = 84  # pixels: the height of the picture above the question
 
@@ -92,14 +95,9 @@ def judged_example(subject: Subject) -> Example | None:
 
     name = subject.sample_name
 
-    def work() -> Example | None:
-        trace = subject.trace()
-        if name is None:
-            return None
-        with subject.turns() as give_way:
-            return block.example_of(trace, samples.named(name).labels, give_way)
-
-    return subject.cached("judged", work)
+    if name is None:
+        return None
+    return in_turn(subject, "judged", lambda trace, turn: block.example_of(trace, samples.named(name).labels, turn))
 
 
 def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
@@ -132,8 +130,6 @@ def truth_sentence(answer: ModelAnswer, model: str) -> str:
     return f"{truth_words} To each the model says yes, more than 50 %, or no; {verdict}."
 
 
-# The answer ----------------------------------------------------------------------------------------------------------
-
 MOST_ROWS = 13  # most rows of the table
 UNLIKELY = 0.2  # a lower probability counts as unlikely
 MODES = {"train": "model.train()", "eval": "model.eval()"}
@@ -154,7 +150,12 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield picture_row(
         subject, result, "{model} was trained without labels, so it has no head that names classes: here is {other}."
     )
-    yield Ask(loss_question_about(result), result.subject.identity)
+    shares = config.shares(logits)
+    likeliest, *other_labels = shares.argsort(descending=True).tolist()
+    false_labels = [number for number in other_labels if number not in result.true_labels] or other_labels
+    unlikely = next((number for number in false_labels if shares[number] < UNLIKELY), false_labels[-1])
+    named_shares = [(labels[number], float(shares[number])) for number in (unlikely, likeliest)]
+    yield Ask(loss_question(*named_shares[0], *named_shares[1], config.multi_label), result.subject.identity)
     yield Words(
         f"After the last layer one vector is read out, here {READOUT_TEXTS[config.pool]}, and a matrix turns it into "
         "one number a class: the **logits**."
@@ -202,8 +203,8 @@ def setting_of_label(label: int, answer: ModelAnswer) -> str:
     return "" if label == answer.label else str(label)
 
 
-def number_text(number: object, digits: int = 2) -> str:
-    return f"{float(number):.{digits}f}".replace("-", "−")  # type: ignore[arg-type]
+def number_text(number: float | Tensor, digits: int = 2) -> str:
+    return f"{float(number):.{digits}f}".replace("-", "−")
 
 
 def loss_question(label: str, share: float, likeliest: str, likeliest_share: float, is_multi_label: bool) -> Question:
@@ -257,16 +258,6 @@ def loss_question(label: str, share: float, likeliest: str, likeliest_share: flo
     )  # fmt: skip
 
 
-def loss_question_about(answer: ModelAnswer) -> Question:
-    """The question about the loss. It asks about the likeliest label below UNLIKELY that is not known to be true."""
-    c, shares = answer.config, answer.config.shares(answer.trace.logits)  # type: ignore[arg-type]
-    likeliest, *other_labels = shares.argsort(descending=True).tolist()
-    false_labels = [number for number in other_labels if number not in answer.true_labels] or other_labels
-    index = next((number for number in false_labels if shares[number] < UNLIKELY), false_labels[-1])
-    named_shares = [(answer.labels[number], float(shares[number])) for number in (index, likeliest)]
-    return loss_question(*named_shares[0], *named_shares[1], c.multi_label)
-
-
 def label_table(answer: ModelAnswer, label: int) -> Table:
     """The likeliest labels and the chosen one; for a multi-label model with known true labels also each label's
     loss."""
@@ -277,18 +268,14 @@ def label_table(answer: ModelAnswer, label: int) -> Table:
     shares, costs = config.shares(logits), block.costs(logits, answer.true_labels)  # (classes,) each
     likely_labels = logits.argsort(descending=True)[:MOST_ROWS].tolist()
     shown_labels = likely_labels if label in likely_labels else [*likely_labels[:-1], label]
-    has_label_losses = config.multi_label and answer.true_labels
+    columns = 5 if config.multi_label and answer.true_labels else 3
     rows = []
     for i in shown_labels:
         mark = "**" if i == label else ""
         row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
-        rows.append(
-            [*row, *(["yes" if i in answer.true_labels else "no", number_text(costs[i])] if has_label_losses else [])]
-        )
+        rows.append([*row, "yes" if i in answer.true_labels else "no", number_text(costs[i])][:columns])
     kind = "sigmoid: several may be true" if config.multi_label else "softmax: they sum to 1"
-    return Table(
-        ["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if has_label_losses else [])], rows
-    )
+    return Table(["class", "logit", f"probability ({kind})", "in the picture", "costs"][:columns], rows)
 
 
 def loss_words(answer: ModelAnswer, label: int) -> str:
@@ -299,14 +286,10 @@ def loss_words(answer: ModelAnswer, label: int) -> str:
     cross_entropy = block.cross_entropy(config, logits, label)
     price_sentence = " A sure and right answer costs nearly nothing, a sure and wrong one much."
     if not config.multi_label:
-        return (
-            f"If its label is *{name}*, the **cross-entropy** is **{cross_entropy:.2f}**: −log of its probability."
-            + price_sentence
-        )
-    cost_if_absent, mean_cost = (
-        float(block.costs(logits, ())[label]),
-        float(block.costs(logits, answer.true_labels).mean()),
-    )
+        text = f"If its label is *{name}*, the **cross-entropy** is **{cross_entropy:.2f}**: −log of its probability."
+        return text + price_sentence
+    cost_if_absent = float(block.costs(logits, ())[label])
+    mean_cost = float(block.costs(logits, answer.true_labels).mean())
     mean_text = f": **{mean_cost:.3f}** on this picture" if answer.true_labels else ""
     return (
         f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross_entropy:.2f}**; if not, "
@@ -333,21 +316,8 @@ def one_hot(answer: ModelAnswer, label: int) -> go.Figure:
     """The label as a one-hot vector, and the row of the classifier's matrix that this vector selects."""
     matrix = answer.matrix  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
-    figure = go.Figure()
-    for n, (name, numbers, colour) in enumerate(
-        (("one-hot", vector, QUERY), (f"× W: row {label}", (as_tensor(vector) @ matrix).tolist(), VALUE)), 1
-    ):
-        figure.add_bar(y=numbers, name=name, xaxis=f"x{n}", yaxis=f"y{n}", marker_color=colour)
-    figure.update_layout(
-        grid={"rows": 1, "columns": 2, "pattern": "independent"}, legend={"orientation": "h", "y": 1.1}
-    )
-    return figure
-
-
-def as_tensor(numbers: Sequence[float]) -> Tensor:
-    import torch
-
-    return torch.tensor(numbers)
+    row = (matrix.new_tensor(vector) @ matrix).tolist()
+    return two_bar_charts(("one-hot", vector, QUERY), (f"× W: row {label}", row, VALUE))
 
 
 HEAD_KINDS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
@@ -374,12 +344,105 @@ def two_passes_words(answer: ModelAnswer, is_training: bool) -> str:
     from playground.analysis import block
 
     first_logits, second_logits = block.two_passes(answer.trace, is_training)
-    reason = (
-        "Nothing is dropped: they are equal."
-        if first_logits == second_logits
-        else "Dropout sets other numbers to 0 each time."
-    )
+    is_same = first_logits == second_logits
+    reason = "Nothing is dropped: they are equal." if is_same else "Dropout sets other numbers to 0 each time."
     return (
         f"The likeliest class’s logit, with a dropout of {percent(block.DROP_SHARE)} after the last layer: "
         f"**{number_text(first_logits, 3)}**, and once more **{number_text(second_logits, 3)}**. {reason}"
     )
+
+
+MOST_MAPS = 8  # each map shows one layer
+MAP_SIDE = 180  # pixels, the longer side of a map
+
+
+def place_words(layers: int) -> str:
+    return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
+
+
+SAME_FIRST_TEXT = "The first is the same for every picture: the class token has heard nothing yet. "
+
+
+def percent_text(p: float) -> str:
+    """A percentage as text, with one decimal near 0, 50 and 100: else 50.4 would read 50 and be called above one
+    half."""
+    near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
+    return f"{p:.1f}" if near_a_mark else f"{p:.0f}"
+
+
+def above_half(probabilities: Sequence[float]) -> str:
+    """A sentence that says after which layer the probability stays above one half. Compares the numbers as the page
+    rounds them."""
+    is_above = [round(p, 1) > 50 for p in probabilities]
+    if not any(is_above):
+        return "It is never above one half. "
+    if all(is_above):
+        return "It is above one half all the way. "
+    if not is_above[-1]:
+        return "In the end it is not above one half. "
+    last_below = len(is_above) - 1 - is_above[::-1].index(False)
+    if last_below == len(is_above) - 2:
+        return "The last layer brings it above one half. "
+    return f"It is above one half {place_words(last_below + 1)} and stays there. "
+
+
+def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
+    from playground.analysis import block
+
+    yield Wait(f"Asking {subject.model} what each layer would answer …")
+    answer = find_answer(subject)
+    label = answer.labels[answer.label]
+    yield picture_row(subject, answer, "{model} has no classifier to read with: here is {other}.")
+    answers = in_turn(
+        answer.subject, ("read", answer.label), lambda trace, turn: block.read_stream(trace, answer.label, turn)
+    )
+    shares = tuple(100 * p for p in answers.pooled)
+    layers = len(shares) - 1
+    middle = layers // 2
+    yield Ask(Question(
+        "block_read",
+        f"In the end {answer.subject.model} gives *{label}* {percent_text(shares[-1])} %. Read {place_words(middle)} "
+        f"of {layers}, it is ▢.",
+        Number(0, 100, " %"), shares[middle],
+        "Before the first layer and after each, in per cent: " + ", ".join(map(percent_text, shares)) + ". "
+        + above_half(shares) + (SAME_FIRST_TEXT if answer.config.pool == "token" else "")
+        + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
+        "number says when the answer stands in the stream **in the form in which they look for it**.",
+        prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
+        f"put behind an earlier layer (the *logit lens*). What is read here is {READOUT_TEXTS[answer.config.pool]}.",
+        tempting=(
+            ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
+            ((99, 100), "Then the layers above would have nothing left to say."),
+            ((0.45 * shares[-1], 0.55 * shares[-1]), "Layers do not share it out evenly."),
+        ),
+        picture=Lines(
+            tuple(range(len(shares))), (Series(label, shares, QUERY, shown=1, dots=True),),
+            0, 100, "layers that it has passed", at=(0, middle), title=f"Probability of “{label}”", unit=" %",
+        ),
+    ), f"{answer.subject.identity} {answer.label}")  # fmt: skip
+    majorities = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
+    best_layer, peak_words = max(range(len(majorities)), key=majorities.__getitem__), ""
+    if majorities[best_layer] > majorities[-1]:
+        peak_words = f"; most do so {place_words(best_layer)}, {percent(majorities[best_layer])}"
+    yield After(
+        "block_read",
+        Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
+        maps(answer.subject.image, answers),
+        Words(
+            f"After the last layer {percent(majorities[-1])} of the patches give *{label}* more than 50 %{peak_words}. "
+            "In training the classifier never read a patch alone."
+        ),
+    )
+
+
+def maps(image: Image.Image, answers: LogitLens) -> Row:
+    """Maps of the label's probability, read from each patch alone, after some of the layers. One colour scale for
+    all."""
+    layers = len(answers.patches)
+    map_count = min(layers, MOST_MAPS)
+    map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})
+    small_image = at_map_size(image)
+    small_image.thumbnail((MAP_SIDE, MAP_SIDE))
+    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
+    jpegs = [lit_picture(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]
+    return Row(*(Picture(jpeg, caption) for jpeg, caption in zip(jpegs, captions, strict=True)))

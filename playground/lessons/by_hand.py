@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.made import made
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
-from playground.lessons.questions import Bars, Number, Question, choice_question
+from playground.lessons.questions import Bars, Number, Question, choice_question, made
 from playground.numbers import percent
+
+if TYPE_CHECKING:
+    pass
 
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # the value of each token, a single number
@@ -22,17 +24,39 @@ LARGEST_VALUE = max(VALUES)
 NEAR_LARGEST = LARGEST_VALUE - 10  # a token whose new value is larger counts as near the largest value
 
 
-# Queries and keys -----------------------------------------------------------------------------------------------------
-
-
 def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
-    a_to_b, b_to_a = weights_of_a_and_b()
+    from playground.analysis import by_hand
+
+    start: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
+    weights = by_hand.weights(start)
+    a_to_b, b_to_a = (percent(float(weights[place])) for place in ((0, 1), (1, 0)))
     yield Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
         "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
     )
-    yield arrows_drawing()
-    yield Ask(longer_query_question())
+    yield Drawing("arrows", {"start": first_arrows()}, ("arrows",))
+    longer_arrows = start.clone()
+    longer_arrows[:9] *= 2
+    old_row, new_row = (100 * by_hand.weights(a)[0] for a in (start, longer_arrows))
+    index, largest_weight = int(old_row.argmax()), float(old_row.max())
+    yield Ask(Question(
+        "by_hand_query",
+        "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
+        Number(0, 100, " %"), float(new_row[index]),
+        "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
+        "What the largest gains, the other eight lose.",
+        picture=Bars(
+            tuple(TOKENS), tuple(old_row.tolist()), 100, at=index, later=tuple(new_row.tolist()),
+            title="Whom A listens to", unit=" %",
+        ),
+        tempting=(
+            ((largest_weight - 2, largest_weight + 2), "That is what it was. The length would not count if "
+             "all queries were brought to length one."),
+            ((99, 100), "All of it would need scores that are infinitely far apart."),
+            ((0, largest_weight - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
+             "shrink."),
+        ),
+    ))  # fmt: skip
     yield After(
         "by_hand_query",
         Exercise(
@@ -66,7 +90,7 @@ def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
         Exercise(
             "Make A give B more than half of its weight, while B gives A less than a tenth.",
             "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
-            f"start A gives B {percent(a_to_b)}, and B gives A {percent(b_to_a)}: the matrix is not symmetric.",
+            f"start A gives B {a_to_b}, and B gives A {b_to_a}: the matrix is not symmetric.",
             hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
             id="by_hand_one_way",
             done=Reported("arrows", "one_way"),
@@ -78,10 +102,6 @@ def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def arrows_drawing() -> Drawing:
-    return Drawing("arrows", {"start": first_arrows(), "still": False}, ("arrows",))
-
-
 @cache
 def first_arrows() -> str:
     """The arrows before any is dragged, as text: x and y of each in tenths, first of all queries, then of all keys. The
@@ -91,56 +111,22 @@ def first_arrows() -> str:
     return "_".join(map(str, keys[2:] + keys[:2] + keys))
 
 
-@cache
-def weights_of_a_and_b() -> tuple[float, float]:
-    """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
-    from playground.analysis import by_hand
-
-    arrows: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
-    weights = by_hand.weights(arrows)
-    return float(weights[0, 1]), float(weights[1, 0])
-
-
-def longer_query_question() -> Question:
-    """The question about the effect of a longer query."""
-    import torch
-
-    from playground.analysis import by_hand
-
-    arrows: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
-    longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
-    old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
-    index, largest_weight = int(old_row.argmax()), float(old_row.max())
-    return Question(
-        "by_hand_query",
-        "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
-        Number(0, 100, " %"), float(new_row[index]),
-        "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
-        "What the largest gains, the other eight lose.",
-        picture=Bars(
-            tuple(TOKENS), tuple(old_row.tolist()), 100, at=index, later=tuple(new_row.tolist()),
-            title="Whom A listens to", unit=" %",
-        ),
-        tempting=(
-            ((largest_weight - 2, largest_weight + 2), "That is what it was. The length would not count if "
-             "all queries were brought to length one."),
-            ((99, 100), "All of it would need scores that are infinitely far apart."),
-            ((0, largest_weight - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
-             "shrink."),
-        ),
-    )  # fmt: skip
-
-
-# Values ---------------------------------------------------------------------------------------------------------------
-
-
 def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
         "all values, weighted by its row. Drag an arrow."
     )
-    yield arrows_drawing()
-    yield Ask(mean_question())
+    yield Drawing("arrows", {"start": first_arrows()}, ("arrows",))
+    yield Ask(Question(
+        "by_hand_values",
+        f"The nine values are {', '.join(map(str, VALUES))}. If all weights of a token are equal, it receives ▢.",
+        Number(min(VALUES), max(VALUES)), sum(VALUES) / len(VALUES),
+        "Equal weights are ninths: it receives the plain mean of all values.",
+        tempting=(
+            ((75, 80), "The largest value is received only by a token that gives it all its weight."),
+            ((0, 10), "A ninth of a value is little, but nine such ninths are added: that is the mean."),
+        ),
+    ))  # fmt: skip
     yield After(
         "by_hand_values",
         Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEAR_LARGEST}, ("arrows",)),
@@ -168,29 +154,13 @@ def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def mean_question() -> Question:
-    return Question(
-        "by_hand_values",
-        f"The nine values are {', '.join(map(str, VALUES))}. If all weights of a token are equal, it receives ▢.",
-        Number(min(VALUES), max(VALUES)), sum(VALUES) / len(VALUES),
-        "Equal weights are ninths: it receives the plain mean of all values.",
-        tempting=(
-            ((75, 80), "The largest value is received only by a token that gives it all its weight."),
-            ((0, 10), "A ninth of a value is little, but nine such ninths are added: that is the mean."),
-        ),
-    )  # fmt: skip
-
-
-# On a picture ---------------------------------------------------------------------------------------------------------
-
-
 def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
     picture = made("colours", patch=settings.patch, temperatures=TEMPERATURES)
-    yield Drawing("friends", picture, ("temperature", "hidden", "at"))
+    yield Drawing("friends", picture, ("temperature", "at"))
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
@@ -209,28 +179,18 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
              "That is the other end: nearly all of the weight goes to the very same colour."),
         ],
     )  # fmt: skip
-    yield Ask(dark_question())
-
-
-def dark_question() -> Question:
-    return choice_question(
+    yield Ask(choice_question(
         "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
         {
-            "direction": "a vector of length one has forgotten how bright the colour was",
-            "near": "dark and bright patches are neighbours here",
-            "softmax": "the softmax makes all weights alike",
+            "direction": ("a vector of length one has forgotten how bright the colour was", ""),
+            "near": ("dark and bright patches are neighbours here",
+              "Often they are, but places play no part here: the queries and keys are colours alone."),
+            "softmax": ("the softmax makes all weights alike",
+              "A softmax of equal scores does. But these scores differ, and the low temperature spreads them."),
         },
-        "direction",
-        "It keeps the direction of a colour: dark and bright green have the same one, and so have grey and white. Pure "
-        "black, 0, 0, 0, has none; here it counts as grey. The right picture shows what is left.",
-        {
-            "near": "Often they are, but places play no part here: the queries and keys are colours alone.",
-            "softmax": "A softmax of equal scores does. But these scores differ, and the low temperature spreads them.",
-        },
-    )  # fmt: skip
-
-
-# Masks ----------------------------------------------------------------------------------------------------------------
+        "It keeps the direction of a colour: dark and bright green have the same one, and so have grey and white. "
+        "Pure black, 0, 0, 0, has none; here it counts as grey. The right picture shows what is left.",
+    ))  # fmt: skip
 
 
 def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -239,7 +199,20 @@ def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
         "one."
     )
     yield Drawing("masks", {}, ("arrows", "mask"))
-    yield Ask(mask_question())
+    yield Ask(choice_question(
+        "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
+        {
+            "minus": ("−∞ is added to B’s scores before the softmax", ""),
+            "zero": ("B’s scores are set to 0 before the softmax",
+              "A score of 0 is an ordinary score: e⁰ = 1, and B gets a weight."),
+            "after": ("B’s weights are set to 0 after the softmax",
+              "Then B is not heard, but the row sums to less than 1: what B had is lost, not shared out."),
+            "value": ("B’s value is set to 0",
+              "Then nothing arrives from B, yet B still takes its share of the weight from the others."),
+        },
+        "e^−∞ is exactly 0: the softmax shares out 1 among the others. Code fills −∞ in (`masked_fill`); multiplying, "
+        "(1 − mask)·(−∞), makes 0·(−∞), which is not a number.",
+    ))  # fmt: skip
     yield Exercise(
         "A text model predicts the next word: no word may listen to a later one. Set that mask.",
         "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so "
@@ -254,32 +227,11 @@ def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def mask_question() -> Question:
-    return choice_question(
-        "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
-        {
-            "minus": "−∞ is added to B’s scores before the softmax",
-            "zero": "B’s scores are set to 0 before the softmax",
-            "after": "B’s weights are set to 0 after the softmax",
-            "value": "B’s value is set to 0",
-        },
-        "minus",
-        "e^−∞ is exactly 0: the softmax shares out 1 among the others. Code fills −∞ in (`masked_fill`); multiplying, "
-        "(1 − mask)·(−∞), makes 0·(−∞), which is not a number.",
-        {
-            "zero": "A score of 0 is an ordinary score: e⁰ = 1, and B gets a weight.",
-            "after": "Then B is not heard, but the row sums to less than 1: what B had is lost, not shared out.",
-            "value": "Then nothing arrives from B, yet B still takes its share of the weight from the others.",
-        },
-    )  # fmt: skip
-
-
 TENTHS_PATTERN = r"-?([0-3]?\d|40)"
 SETTINGS = {
     "arrows": TextSetting(first_arrows(), pattern=rf"{TENTHS_PATTERN}(_{TENTHS_PATTERN}){{35}}"),
-    "patch": Setting.of(8, PATCH_SIZES, (8, 16, 32)),
-    "temperature": Setting.of(0.002, TEMPERATURES),
-    "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),
+    "patch": Setting(8, PATCH_SIZES, (8, 16, 32)),
+    "temperature": Setting(0.002, TEMPERATURES),
     "at": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
     "mask": TextSetting("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
 }
@@ -295,7 +247,7 @@ LESSON = Lesson(
         ),
         "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), picture=False),
         "colours": Step(
-            "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
+            "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "at"),
         ),
         "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), picture=False),
     },

@@ -3,12 +3,11 @@ library of books."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, in_turn
 from playground.lessons.parts import (
     After,
     Ask,
@@ -27,6 +26,9 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Number, Photo, Question, choice_question
 from playground.numbers import percent
 
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
 MOST_TOKENS = 1024  # number of first tokens that are compared: memory grows with the square of this number
 PART_TITLES = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
@@ -39,32 +41,12 @@ MODULE_TITLES = {
 LINE_NAMES = ("scores", "powers", "weights", "mixture")
 
 
-# The file -------------------------------------------------------------------------------------------------------------
-
-
-def column_question() -> Question:
-    return choice_question(
-        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
-        {
-            "columns": "the columns would sum to 1, and the rows would not",
-            "nothing": "nothing: the table is square",
-            "heads": "the heads would be mixed",
-        },
-        "columns",
-        "Every token would *give away* the same total, and what a token receives would be no weighted mean of values.",
-        {
-            "nothing": "Square, but not symmetric: row i is what i asks, column i is what others ask of i.",
-            "heads": "Heads lie along dim=-3. The last two are who asks, and who is asked.",
-        },
-    )  # fmt: skip
-
-
 def file(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import PARTS
 
     yield Choice("part", "Part", PART_TITLES)
     yield Words(PARTS[settings.part].says)
-    yield Drawing("read", {"parts": lines_of_part(settings.part)})
+    yield Drawing("read", {"parts": [asdict(listing) for listing in PARTS[settings.part].read()]})
     yield try_it(settings.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
@@ -79,7 +61,17 @@ def file(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         tempting=[(When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")],
     )
-    yield Ask(column_question())
+    yield Ask(choice_question(
+        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
+        {
+            "columns": ("the columns would sum to 1, and the rows would not", ""),
+            "nothing": ("nothing: the table is square",
+              "Square, but not symmetric: row i is what i asks, column i is what others ask of i."),
+            "heads": ("the heads would be mixed",
+              "Heads lie along dim=-3. The last two are who asks, and who is asked."),
+        },
+        "Every token would *give away* the same total, and what a token receives would be no weighted mean of values.",
+    ))  # fmt: skip
 
 
 def try_it(module_name: str) -> Fold:
@@ -103,38 +95,24 @@ def try_it(module_name: str) -> Fold:
     )
 
 
-@cache
-def lines_of_part(part: str) -> list[dict]:
-    """The lines of this part of vit.py, each with its formula."""
-    from playground.lessons.listing import PARTS
-
-    return [asdict(cut) for cut in PARTS[part].read()]
-
-
-# Twice the same attention ---------------------------------------------------------------------------------------------
-
-
-def fused_question() -> Question:
-    return choice_question(
-        "code_fused",
-        "The fused kernel never holds the table of all weights. What does it compute?",
-        {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
-        "same", "The difference on this picture stands below: it is that of 32-bit sums.",
-        {
-            "near": "To be so much quicker it seems to have to leave something out. It only keeps less: block by "
-            "block, with a running sum for the softmax.",
-            "part": "A softmax needs the sum over *all* keys. The kernel adds them up, block by block.",
-        },
-    )  # fmt: skip
-
-
 def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
     listings = (listing(function).lines for function in (attention_by_hand, attention))
     yield Row(*(Code("\n".join(line.text for line in lines)) for lines in listings))
-    yield Ask(fused_question())
+    yield Ask(choice_question(
+        "code_fused", "The fused kernel never holds the table of all weights. What does it compute?",
+        {
+            "same": ("the same numbers, but for rounding", ""),
+            "near": ("an approximation",
+              "To be so much quicker it seems to have to leave something out. It only keeps less: block by block, "
+              "with a running sum for the softmax."),
+            "part": ("the largest weights only",
+              "A softmax needs the sum over *all* keys. The kernel adds them up, block by block."),
+        },
+        "The difference on this picture stands below: it is that of 32-bit sums.",
+    ))  # fmt: skip
     yield Wait("Comparing both on this picture …")
     numbers = picture_numbers(subject)
     yield After(
@@ -184,38 +162,33 @@ def julia_fold(line: str) -> Fold:
 
 def picture_numbers(subject: Subject) -> dict[str, Any]:
     """The numbers in this lesson's sentences, measured on all layers of the picture."""
-    return subject.cached("measured", lambda: measured_numbers(subject))
+    return in_turn(subject, "measured", measured_numbers)
 
 
-def measured_numbers(subject: Subject) -> dict[str, Any]:
+def measured_numbers(trace: Trace, give_way: Callable[[], None]) -> dict[str, Any]:
     from playground.analysis import heads
     from playground.analysis.heads import disagreement
     from playground.lessons.experiments import block_difference, change_by_rotation, largest_difference
     from playground.vit import QKV
 
-    trace = subject.trace()
-    with subject.turns() as give_way:
-        difference, largest_gap = disagreement(trace, give_way), 0.0
-        layers = [QKV(*(t[:, :MOST_TOKENS] for t in layer)) for layer in trace.record.values()]
-        middle_layer = len(layers) // 2
-        for layer in layers:
-            largest_gap = max(largest_gap, largest_difference(layer, trace.scale))
-            give_way()
-        return {
-            "apart": largest_gap,
-            "layer": middle_layer,
-            "blocks": block_difference(layers[middle_layer], trace.scale),
-            "turned": change_by_rotation(layers[middle_layer], trace.scale),
-            "some": f" (its first {MOST_TOKENS:,} tokens)" if trace.tokens > MOST_TOKENS else "",
-            "differs": difference.overall,
-            "rows": difference.rows,
-            "drawn": heads.sampling_note(trace),
-            "breadth": difference.breadth,
-            "tokens": trace.tokens,
-        }
-
-
-# A library, and where the picture breaks ------------------------------------------------------------------------------
+    difference, largest_gap = disagreement(trace, give_way), 0.0
+    layers = [QKV(*(t[:, :MOST_TOKENS] for t in layer)) for layer in trace.record.values()]
+    middle_layer = len(layers) // 2
+    for layer in layers:
+        largest_gap = max(largest_gap, largest_difference(layer, trace.scale))
+        give_way()
+    return {
+        "apart": largest_gap,
+        "layer": middle_layer,
+        "blocks": block_difference(layers[middle_layer], trace.scale),
+        "turned": change_by_rotation(layers[middle_layer], trace.scale),
+        "some": f" (its first {MOST_TOKENS:,} tokens)" if trace.tokens > MOST_TOKENS else "",
+        "differs": difference.overall,
+        "rows": difference.rows,
+        "drawn": heads.sampling_note(trace),
+        "breadth": difference.breadth,
+        "tokens": trace.tokens,
+    }
 
 
 def library(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -225,7 +198,27 @@ def library(subject: Subject, settings: Settings) -> Iterator[Part]:
         "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
         "a :green[**value**] is what stands in the book."
     )
-    yield Ask(breadth_question_about(subject, numbers), subject.identity)
+    trace = subject.trace()
+    breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
+    rows, columns = trace.grid
+    row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
+    yield Ask(Question(
+        "code_library",
+        f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {trace.tokens} "
+        "tokens.",
+        Number(1, trace.tokens), numbers["breadth"],
+        "That is 2 to the power of the entropy, averaged over all rows. Drawn is a row from about "
+        f"{breadth:.0f}, of head {head} in layer {layer}: a few get much, and many a little.",
+        tempting=(
+            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
+            ((0.95 * trace.tokens, trace.tokens), "So it would be if all scores were equal. Most models start close to "
+             "that."),
+        ),
+        picture=Photo(
+            subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
+            words=f"layer {layer}, head {head}: a row",
+        ),
+    ), subject.identity)  # fmt: skip
     yield Words(
         "Where it breaks:\n\n"
         "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
@@ -239,36 +232,7 @@ def library(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, photo: Photo) -> Question:
-    """The question about breadth. `truth`: the number of tokens over which a row spreads, averaged over the picture;
-    `drawn_breadth`: the number for the one row in `photo`."""
-    return Question(
-        "code_library",
-        f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",
-        Number(1, tokens), truth,
-        "That is 2 to the power of the entropy, averaged over all rows. Drawn is a row from about "
-        f"{drawn_breadth:.0f}, of head {head} in layer {layer}: a few get much, and many a little.",
-        tempting=(
-            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
-            ((0.95 * tokens, tokens), "So it would be if all scores were equal. Most models start close to that."),
-        ),
-        picture=photo,
-    )  # fmt: skip
-
-
-def breadth_question_about(subject: Subject, numbers: dict[str, Any]) -> Question:
-    trace = subject.trace()
-    breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
-    rows, columns = trace.grid
-    row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
-    photo = Photo(
-        subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        words=f"layer {layer}, head {head}: a row",
-    )  # fmt: skip
-    return breadth_question(trace.tokens, numbers["breadth"], breadth, layer, head, photo)
-
-
-def row_like(trace: Any, breadth: float) -> tuple[float, int, int, int]:
+def row_like(trace: Trace, breadth: float) -> tuple[float, int, int, int]:
     """(breadth, layer, head, patch) of a row that spreads over about `breadth` tokens."""
     from playground.tracing import entropy
 
@@ -289,11 +253,8 @@ LESSON = Lesson(
         "line": Setting.in_python("scores", LINE_NAMES),
     },
     {
-        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
-                     picture=False),
-        "twice": Step(
-            "2 · Twice the same attention", attention_twice, "code_fused", settings=("line",),
-        ),
+        "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"), picture=False),
+        "twice": Step("2 · Twice the same attention", attention_twice, "code_fused", settings=("line",)),
         "library": Step("3 · A library, and where the picture breaks", library, "code_library"),
     },
 )  # fmt: skip

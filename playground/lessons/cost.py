@@ -3,29 +3,140 @@ machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 
 from playground.analysis import cost
-from playground.analysis.cost import PRESETS, Case
-from playground.lessons.cost_case import DIALS, SWITCHES, drawing
+from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import After, Ask, Exercise, Part, When, Words, Workbench, think
+from playground.lessons.parts import (
+    CHANGED,
+    CONVOLUTION,
+    WEIGHTS,
+    After,
+    Ask,
+    Drawing,
+    Exercise,
+    Part,
+    When,
+    Words,
+    Workbench,
+    think,
+)
 from playground.lessons.questions import Bars, Number, Question, choice_question
+
+IMAGE_SIDES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
+DIALS = {
+    "image": Setting(224, IMAGE_SIDES),
+    "patch": Setting(16, (8, 14, 16, 32, 48)),
+    "width": Setting(768, (192, 384, 512, 768, 1024, 1280)),
+    "heads": Setting(12, (1, 2, 3, 4, 6, 8, 12, 16)),
+    "layers": Setting(12, (1, 2, 4, 6, 12, 24, 32)),
+    "kernel": Setting(3, (1, 3, 5, 7)),
+}
+DIAL_LABELS = {
+    "image": "Image: {} px", "patch": "Patch: {} px", "width": "Width: {}", "heads": "Heads: {}",
+    "layers": "Layers: {}", "kernel": "Convolution: {}×{}",
+}  # fmt: skip
+SWITCH_LABELS = {  # the first option is the default
+    "count": ("Count", {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}),
+    "other": ("against a {k}×{k} convolution that is", {cost.DENSE: "dense", cost.DEPTHWISE: "depthwise"}),
+    "mlp": ("with an MLP", {"no": "no", "yes": "on both sides"}),
+}
+SWITCHES = {name: Setting(next(iter(options)), options) for name, (_, options) in SWITCH_LABELS.items()}
+SIZE_DIALS = ("width", "heads", "layers", "patch")
+ROWS = (  # the rows for one layer: words, formula, and the name of the number of FLOPs in core/costs.js
+    ("attention: four matrices, and every pair twice", "8ND² + 4N²D", "attention"),
+    ("… of that QKᵀ alone", "2N²D", "scores"),
+    ("its MLP, 4D wide", "16ND²", "mlp"),
+    ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
+    ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
+)
+PIECE_TEXTS = {  # piece of the drawing -> the words in it
+    "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
+    "square": {
+        "square": "One head: {entries} scores, to scale",
+        "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
+        "rest": " The last {rest} pixels make no whole patch and are cut off.",
+        "in_a_head": "scores in a head",
+        "in_all": "in {heads} heads × {layers} layers",
+        "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
+        "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
+        "dotted": "{name}: {tokens} tokens, {entries} scores",
+        "who_asks": "who asks (token)",
+        "whom": "whom",
+    },
+    "table": {
+        "layer": "one layer, N = {n}, D = {d}, k = {k}",
+        "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
+        "N², the square of the tokens; the others are its four matrices.",
+    },
+    "switches": {},
+    "ratio": {
+        "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
+        "each_mlp": ", each with the MLP",
+        "textbook": " This is the textbook’s N / k².",
+        "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
+        "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
+        "convolution.",
+    },
+    "flops": {
+        "flops": "FLOPs of a layer of width {d}",
+        "pairs": "only its pairs, N²",
+        "convolution": "{other} {k}×{k} convolution",
+        "and_mlp": " and MLP",
+    },
+    "bytes": {
+        "bytes": "Bytes that a layer keeps for training, {heads} heads",
+        "attention": "attention",
+        "fused": "fused, without the weights",
+        "convolution": "{k}×{k} convolution",
+    },
+    "kept": {
+        "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
+        "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
+        "less": "{times} times less",
+        "more": "{times} times *more*, for so few tokens",
+    },
+}  # fmt: skip
+
+
+def drawing(*pieces: str, **says: str) -> Drawing:
+    """The drawing with these pieces, from top to bottom. `says` replaces some of their words."""
+    switches = SWITCH_LABELS if "flops" in pieces else {}
+    data = {
+        "pieces": pieces,
+        "dials": {name: {"label": DIAL_LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
+        "switches": {
+            name: {"label": label, "options": [*options.items()]} for name, (label, options) in switches.items()
+        },
+        "presets": {
+            "label": "The classic cases, as a ViT-B",
+            "cases": [(name, asdict(case)) for name, case in PRESETS.items()],
+        },
+        "sizes": {
+            "label": "The usual sizes, with their parameters",
+            "cases": [
+                (f"{name}: {case.parameters / 1e6:.3g} M", {field: getattr(case, field) for field in SIZE_DIALS})
+                for name, case in SIZES.items()
+            ],
+        },
+        "rows": ROWS if "table" in pieces else (),
+        "says": {name: words for piece in pieces for name, words in PIECE_TEXTS[piece].items()} | says,
+        "colours": {"attention": WEIGHTS, "fused": CHANGED, "convolution": CONVOLUTION},
+    }
+    return Drawing("case", data, (*switches, *DIALS))
+
 
 SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
     PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16")
 )
 
 
-# Every pair -----------------------------------------------------------------------------------------------------------
-
-
-def ratio_question(small_count: int, large_count: int) -> Question:
-    """The question about the ratio of scores. `small_count`, `large_count`: the number of patches of a picture with 224
-    pixels a side, and of one with 1,024."""
+def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
+    small_count, large_count = SMALL_CASE.tokens, LARGE_CASE.tokens
     small_scores, large_scores = small_count**2, large_count**2
-    return Question(
+    yield Ask(Question(
         "cost_ratio",
         f"224 × 224 pixels are {small_count} patches of 16 × 16. Leave the class token aside: from 1,024 × 1,024 "
         "pixels, a head makes ▢ as many scores.",
@@ -43,11 +154,7 @@ def ratio_question(small_count: int, large_count: int) -> Question:
             ("224 × 224", "1,024 × 1,024"), (1, large_scores / small_scores), 1000, at=1, across=True, unit=" ×",
             title="Scores of one head", height=160,
         ),
-    )  # fmt: skip
-
-
-def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(ratio_question(SMALL_CASE.tokens, LARGE_CASE.tokens))
+    ))  # fmt: skip
     fine_case, coarse_case = (replace(MIDDLE_CASE, patch=side) for side in (32, 48))
     token_ratio, score_ratio = MIDDLE_CASE.tokens / SMALL_CASE.tokens, MIDDLE_CASE.entries / SMALL_CASE.entries
     yield After(
@@ -87,14 +194,12 @@ def fewer_tokens(image: int, most_tokens: int) -> When:
     return When({"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]})
 
 
-# FLOPs by formula -----------------------------------------------------------------------------------------------------
-
-
-def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
-    """The question about the share of a layer's FLOPs that grows with the square of the tokens. `flops`: FLOPs of the
-    MLP, of attention's four matrices, and of QKᵀ and × V together."""
+def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
+    n, d = SMALL_CASE.tokens, SMALL_CASE.width
+    pair_flops = cost.pair_flops(n, d)
+    flops = cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops
     shares = tuple(100 * part / sum(flops) for part in flops)
-    return Question(
+    yield Ask(Question(
         "cost_share",
         f"{n} patches, width {d}: QKᵀ and × V, all that grows with the *square* of the tokens, are ▢ of a layer’s "
         "FLOPs.",
@@ -112,13 +217,7 @@ def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
             ("MLP, 16ND²", "W_Q, W_K, W_V, W_O, 8ND²", "every pair, 4N²D"), shares, 100, at=2, across=True, unit=" %",
             title="FLOPs of one layer",
         ),
-    )  # fmt: skip
-
-
-def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
-    n, d = SMALL_CASE.tokens, SMALL_CASE.width
-    pair_flops = cost.pair_flops(n, d)
-    yield Ask(share_question(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops)))
+    ))  # fmt: skip
     yield After(
         "cost_share",
         drawing("dials", "table", "switches", "ratio", "flops"),
@@ -143,54 +242,21 @@ def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-# Memory ---------------------------------------------------------------------------------------------------------------
-
-
-def doubled_question() -> Question:
-    return choice_question(
-        "cost_memory",
-        "With twice as many tokens, how much more memory do all weights take, and how much more do queries and keys "
-        "take?",
-        {
-            "four": "the weights 4 times, queries and keys twice",
-            "two": "both twice",
-            "square": "both 4 times",
-        },
-        "four",
-        "A weight belongs to a pair of tokens, a query and a key to one token. So this playground keeps queries and "
-        "keys.",
-        {
-            "two": "Each token has a weight *for each other one*: with twice the tokens a row is twice as long, too.",
-            "square": "Only what is kept for pairs grows so. A token has one query and one key in each head.",
-        },
-    )  # fmt: skip
-
-
 def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield drawing("dials", "bytes", "kept")
-    yield Ask(doubled_question())
-
-
-# Measured -------------------------------------------------------------------------------------------------------------
-
-
-def fewer_question() -> Question:
-    return choice_question(
-        "cost_measured", "With many tokens the fused kernel is faster than attention by hand. Does it compute less?",
+    yield Ask(choice_question(
+        "cost_memory", "With twice as many tokens, how much more memory do all weights take, and how much more do "
+        "queries and keys take?",
         {
-            "same": "no: the same products, but hardly anything goes to memory and back",
-            "less": "yes: it leaves out small weights",
-            "half": "yes: it makes each score once for both directions",
+            "four": ("the weights 4 times, queries and keys twice", ""),
+            "two": ("both twice",
+              "Each token has a weight *for each other one*: with twice the tokens a row is twice as long, too."),
+            "square": ("both 4 times",
+              "Only what is kept for pairs grows so. A token has one query and one key in each head."),
         },
-        "same",
-        "FlashAttention and its like make a block of scores, use it and forget it. The N × N table never goes to "
-        "memory, and that is what by-hand attention waits for.",
-        {
-            "less": "There are approximations that do. This one gives the same numbers, but for rounding (*Code*, step "
-            "2).",
-            "half": "The score of A with B is not that of B with A: q and k are different vectors.",
-        },
-    )  # fmt: skip
+        "A weight belongs to a pair of tokens, a query and a key to one token. So this playground keeps queries and "
+        "keys.",
+    ))  # fmt: skip
 
 
 def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -200,7 +266,18 @@ def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     yield Workbench("measure", "Measure it on this machine", NEEDS_TEXT)
     yield drawing("flops", "dials", flops="Counted, until it is measured: FLOPs of a layer")
-    yield Ask(fewer_question())
+    yield Ask(choice_question(
+        "cost_measured", "With many tokens the fused kernel is faster than attention by hand. Does it compute less?",
+        {
+            "same": ("no: the same products, but hardly anything goes to memory and back", ""),
+            "less": ("yes: it leaves out small weights",
+              "There are approximations that do. This one gives the same numbers, but for rounding (*Code*, step 2)."),
+            "half": ("yes: it makes each score once for both directions",
+              "The score of A with B is not that of B with A: q and k are different vectors."),
+        },
+        "FlashAttention and its like make a block of scores, use it and forget it. The N × N table never goes to "
+        "memory, and that is what by-hand attention waits for.",
+    ))  # fmt: skip
 
 
 NEEDS_TEXT = (
@@ -209,13 +286,12 @@ NEEDS_TEXT = (
 )
 
 
-SETTINGS: dict[str, Setting] = DIALS | SWITCHES
 LESSON = Lesson(
     "cost",
     "In attention every token is compared with every token: twice the image side makes four times as many tokens and "
     "*sixteen times* as many scores. A convolution reads a fixed number of neighbours: its cost grows in proportion to "
     "the number of tokens.",
-    SETTINGS,
+    DIALS | SWITCHES,
     {
         "pairs": Step("1 · Every pair", pairs, "cost_ratio", ("cost_back",), (*DIALS,), picture=False),
         "formulas": Step(

@@ -2,50 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.lessons.heads_numbers import (
-    EACH_ALONE,
-    HEADS_PATTERN,
-    habits,
-    sampled_rows_note,
-    sum_of_heads,
-    switch_off,
+from playground.lessons.lesson import (
+    LAYER,
+    Lesson,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+    TextSetting,
+    choice_of_layer,
+    in_turn,
+    layer_of,
 )
-from playground.lessons.lesson import LAYER, Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.made import made, made_words
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Wait, Words
-from playground.lessons.questions import Painting, Question, choice_question
+from playground.lessons.parts import (
+    CONVOLUTION,
+    QUIET,
+    Ask,
+    Chart,
+    Choice,
+    Drawing,
+    Exercise,
+    Part,
+    Reported,
+    Wait,
+    Words,
+)
+from playground.lessons.questions import Bars, Number, Painting, Question, choice_question, made, made_words
+from playground.numbers import percent
+from playground.pictures.jpegs import small_url
 
 if TYPE_CHECKING:
+    from playground.analysis.ablation import AblationEffect
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
-ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
-MEASURE_NAMES = {
-    ENTROPY: "entropy",
-    DISTANCE: "distance",
-    SELF: "share to itself",
-    CLASS: "share to CLS",
-    REGISTERS: "share to registers",
-}
-MEASURE_TEXTS = {
-    ENTROPY: "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
-    DISTANCE: "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
-    SELF: "**Share to itself**: the weight that a patch gives to itself.",
-    CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
-    REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
+
+ENTROPY, CLASS, REGISTERS = "entropy", "class", "registers"
+MEASURES = {  # name -> (in words, a sentence about it, the field of Habits)
+    ENTROPY: (
+        "entropy",
+        "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
+        "entropy",
+    ),
+    "distance": (
+        "distance",
+        "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
+        "distance",
+    ),
+    "self": ("share to itself", "**Share to itself**: the weight that a patch gives to itself.", "to_self"),
+    CLASS: ("share to CLS", "**Share to CLS**: the weight that the patches give to the class token.", "to_class"),
+    REGISTERS: (
+        "share to registers",
+        "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
+        "to_registers",
+    ),
 }
 BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
 NEAR_DISTANCE = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
-
-# Where will it look? --------------------------------------------------------------------------------------------------
 
 ENLARGED_CAPTION = "the patch that asks, enlarged"
 
@@ -67,23 +89,6 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(Question("heads_row", asks, Painting(), None, answer, picture), context, afresh=True)
 
 
-# All heads ------------------------------------------------------------------------------------------------------------
-
-
-def entropy_question() -> Question:
-    return choice_question(
-        "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
-        "spread?",
-        {"six": "6", "twelve": "12", "sixtyfour": "64"},
-        "sixtyfour",
-        "2⁶ = 64. One bit more is twice as many tokens, so the colours of the cells count in doublings.",
-        {
-            "six": "Bits count doublings, not tokens: 6 tokens alike are 2.6 bits.",
-            "twelve": "Twice as many tokens are one bit more, not twice the bits.",
-        },
-    )  # fmt: skip
-
-
 def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     """All heads of all layers as cells. A click on a cell opens its head in the microscope."""
     yield Words(
@@ -92,20 +97,29 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     offered_measures = measures_of(subject.vit.config.prefix)
     measure = settings.measure if settings.measure in offered_measures else ENTROPY
-    yield Choice("measure", "Colour shows", {key: MEASURE_NAMES[key] for key in offered_measures})
-    yield Words(f"{MEASURE_TEXTS[measure]} {missing_sentence(offered_measures)}".strip(), small=True)
+    yield Choice("measure", "Colour shows", {key: MEASURES[key][0] for key in offered_measures})
+    yield Words(f"{MEASURES[measure][1]} {missing_sentence(offered_measures)}".strip(), small=True)
     yield Wait("Measuring heads on this picture …")
     means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
     yield Drawing("atlas", atlas_data(subject, trace, means), ("measure",))
-    yield Ask(entropy_question())
+    yield Ask(choice_question(
+        "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
+        "spread?",
+        {
+            "six": ("6", "Bits count doublings, not tokens: 6 tokens alike are 2.6 bits."),
+            "twelve": ("12", "Twice as many tokens are one bit more, not twice the bits."),
+            "sixtyfour": ("64", ""),
+        },
+        "2⁶ = 64. One bit more is twice as many tokens, so the colours of the cells count in doublings.",
+    ))  # fmt: skip
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
     """The measures that make sense for a model with these prefix tokens."""
     has_registers = any(name.startswith("reg") for name in prefix)
     available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
-    return [key for key in MEASURE_NAMES if available.get(key, True)]
+    return [key for key in MEASURES if available.get(key, True)]
 
 
 def missing_sentence(offered_measures: list[str]) -> str:
@@ -117,10 +131,14 @@ def missing_sentence(offered_measures: list[str]) -> str:
 
 
 def atlas_data(subject: Subject, trace: Trace, means: Habits) -> dict:
+    effect = {
+        "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3, "over": True,
+        "values": means.effect.tolist(),
+    }  # fmt: skip
     return {
         "layers": trace.layers,
         "heads": trace.heads,
-        "measures": [_measure_record(key, trace, means) for key in measures_of(trace.prefix)] + [_effect_record(means)],
+        "measures": [*(_measure_record(key, trace, means) for key in measures_of(trace.prefix)), effect],
         "habits": _habit_names(means, subject.vit),
         "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
         "reach": means.offsets.shape[-1] // 2,
@@ -133,64 +151,28 @@ def _habit_names(means: Habits, vit: Any) -> list[list[dict[str, str | None]]]:
     """[layer][head]: names of habits. `told`: what a training loss asked of the head's weights, or None."""
     from playground.analysis.heads import short_label, training_task
 
-    names_and_habits = zip(means.habit_names(), means.habits(), strict=True)
-    return [
-        [
-            {
-                "long": name,
-                "short": short_label(means.head(layer, head), habit),
-                "told": training_task(vit, layer, head),
-            }
-            for head, (name, habit) in enumerate(zip(names, habits, strict=True))
-        ]
-        for layer, (names, habits) in enumerate(names_and_habits)
-    ]
+    names, habits = means.habit_names(), means.habits()
+
+    def record(layer: int, head: int) -> dict[str, str | None]:
+        short = short_label(means.head(layer, head), habits[layer][head])
+        return {"long": names[layer][head], "short": short, "told": training_task(vit, layer, head)}
+
+    return [[record(layer, head) for head in range(len(row))] for layer, row in enumerate(names)]
 
 
 def _measure_record(key: str, trace: Trace, means: Habits) -> dict:
     from playground.analysis.heads import even_distance
 
-    name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
-    scale_end, unit, digits = float(BRIGHT_SHARE), "%", 1
+    name, _, field = MEASURES[key]
+    factor, scale_end, unit, digits = 100, float(BRIGHT_SHARE), "%", 1
     if key == ENTROPY:
-        scale_end, unit, digits = float(np.log2(trace.tokens)), "bits", 2
-    elif key == DISTANCE:
-        scale_end, unit = even_distance(*trace.grid), "patches"
-    else:
-        factor = 100
+        factor, scale_end, unit, digits = 1, float(np.log2(trace.tokens)), "bits", 2
+    elif key == "distance":
+        factor, scale_end, unit = 1, even_distance(*trace.grid), "patches"
     return {
-        "key": key, "name": MEASURE_NAMES[key], "unit": unit, "digits": digits, "high": scale_end,
-        "over": key != ENTROPY,
-        "values": (getattr(means, name) * factor).tolist(),
+        "key": key, "name": name, "unit": unit, "digits": digits, "high": scale_end, "over": key != ENTROPY,
+        "values": (getattr(means, field) * factor).tolist(),
     }  # fmt: skip
-
-
-def _effect_record(means: Habits) -> dict:
-    return {
-        "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
-        "over": True, "values": means.effect.tolist(),
-    }  # fmt: skip
-
-
-# Near first, far later? -----------------------------------------------------------------------------------------------
-
-
-def far_question() -> Question:
-    return choice_question(
-        "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
-        {
-            "no": "not necessarily: a row that is the same everywhere lies there too",
-            "yes": "yes: its distance is large",
-            "edge": "yes: it looks at the edges of the picture",
-        },
-        "no",
-        "A mean distance says how far, not how pointedly. An even row has a large one, because most patches are far "
-        "away. Look at the entropy, too: a head that is far *and* sharp fetches something.",
-        {
-            "yes": "The distance is large, but nothing is picked out: each patch gets the same small share.",
-            "edge": "Then the mark would lie above that line: the edges are farther away than patches are on average.",
-        },
-    )  # fmt: skip
 
 
 def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -200,7 +182,18 @@ def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from sampled_rows_note(trace)
     yield Words(near_or_far(means.distance))
     yield Chart(scatter(trace, means), "heads-distance-by-depth", 290)
-    yield Ask(far_question())
+    yield Ask(choice_question(
+        "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
+        {
+            "no": ("not necessarily: a row that is the same everywhere lies there too", ""),
+            "yes": ("yes: its distance is large",
+              "The distance is large, but nothing is picked out: each patch gets the same small share."),
+            "edge": ("yes: it looks at the edges of the picture",
+              "Then the mark would lie above that line: the edges are farther away than patches are on average."),
+        },
+        "A mean distance says how far, not how pointedly. An even row has a large one, because most patches are far "
+        "away. Look at the entropy, too: a head that is far *and* sharp fetches something.",
+    ))  # fmt: skip
 
 
 def near_or_far(distance: np.ndarray) -> str:
@@ -258,29 +251,250 @@ def scatter(trace: Trace, means: Habits) -> go.Figure:
     return figure
 
 
+def habits(subject: Subject) -> Habits:
+    """The numbers of every head of every layer."""
+    from playground.analysis.heads import stacked
+
+    return stacked([_layer_habits(subject, layer) for layer in range(subject.vit.config.depth)])
+
+
+def _layer_habits(subject: Subject, layer: int) -> Habits:
+    from playground.analysis.heads import measure_layers
+
+    return in_turn(subject, ("habits", layer), lambda trace, _: measure_layers(trace, [layer]))
+
+
+def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
+    """(layer, head) of an index into the flattened `numbers`, whose shape is (layers, heads)."""
+    layer, head = np.unravel_index(index, numbers.shape)
+    return int(layer), int(head)
+
+
+def sampled_rows_note(trace: Trace) -> Iterator[Words]:
+    """Yields a sentence if only some of the rows were measured."""
+    from playground.analysis import heads
+
+    if words := heads.sampling_note(trace):
+        yield Words(words, small=True)
+
+
+Spot = tuple[int, int]  # (layer, head)
+MOST_HEADS_OFF = 40
+# "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
+HEADS_PATTERN = rf"\d{{1,3}}\.\d{{1,3}}( \d{{1,3}}\.\d{{1,3}}){{0,{MOST_HEADS_OFF - 1}}}"
+REPLACEMENTS = ("zero", "mean")  # what stands in the place of a head that is off, as in cuts.py
+THUMB_SIDE = 200  # pixels along the thumbnail's longer side
+
+
+def as_text(spots: list[Spot]) -> str:
+    return " ".join(f"{layer}.{head}" for layer, head in spots)
+
+
+# Values of the setting `off` for our small model of 6 layers with 6 heads: none, each head alone, each whole layer
+EACH_ALONE = (
+    "",
+    *(as_text([(layer, head)]) for layer in range(6) for head in range(6)),
+    *(as_text([(layer, head) for head in range(6)]) for layer in range(6)),
+)
+
+
+OFF_TEXT = (
+    "Switched off on this picture, the sharpest, head {sharpest_head} of layer {sharpest_layer} (rows of "
+    "{sharpest_entropy} bits), moves the patches after the last layer by {sharpest_zero}, and by {sharpest_mean} with "
+    "its mean in its place; the most even, head {evenest_head} of layer {evenest_layer} ({evenest_entropy} bits), by "
+    "{evenest_zero} and {evenest_mean}. Weights say how values are mixed. But a value may be short, or W_O (and "
+    "LayerScale) may shorten it."
+)
+
+
+def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
+    yield Words(
+        "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
+        "layer? The layers above have never met zeros, so these tend to overstate what a head matters. Beside them "
+        "stands the change with the head’s mean over all tokens in its place."
+    )
+    yield Wait("Running the network without heads that are off …")
+    means, trace = habits(subject), subject.trace()
+    yield from sampled_rows_note(trace)
+    strongest_head = spot_of(int(np.nanargmax(means.effect)), means.effect)
+    board = board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace))
+    yield Drawing("board", board, ("off",))
+    layer, head = strongest_head
+    yield Exercise(
+        "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
+        f"Head {head} of layer {layer}: it adds {means.effect[layer, head]:.2f} × the average of its layer. What adds "
+        "much need not matter most for the answer.",
+        hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
+        id="heads_strongest",
+        done=Reported("board", "strongest_alone"),
+        tempting=[
+            (Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
+            (Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
+        ],
+    )
+    yield Exercise(
+        "Switch off all heads of one layer. What do the tokens still get from it?",
+        "What its MLP adds, and the constant vector of W_O’s bias. The token itself goes past on the skip connection.",
+        hint="The number at the left of a row switches the row.",
+        id="heads_layer_off",
+        done=Reported("board", "whole_layer"),
+        answers=(
+            ("nothing", "A layer is more than its heads: look at the MLP and at a bias."),
+            ("what the MLP adds, and a constant vector", ""),
+        ),
+        tempting=[
+            (Reported("board", "several_layers"),
+             "These are heads of several layers. The heads of one layer stand in one row."),
+        ],
+    )  # fmt: skip
+    yield Ask(choice_question(
+        "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
+        {
+            "may": ("that can’t be told from its weights", ""),
+            "yes": ("yes: sharp weights carry more",
+              "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O."),
+            "no": ("no: it hears few tokens only", "One token may be all that is needed, if its value is long."),
+        },
+        OFF_TEXT.format(**numbers_without(subject, trace, means)),
+    ))  # fmt: skip
+
+
+def numbers_without(subject: Subject, trace: Trace, means: Habits) -> dict[str, str]:
+    """How far the patches move after the last layer without the head with the sharpest or the evenest rows."""
+    numbers: dict[str, str] = {}
+    for which, index in (("sharpest", means.entropy.argmin()), ("evenest", means.entropy.argmax())):
+        layer, head = spot_of(int(index), means.entropy)
+        entropy = f"{means.entropy[layer, head]:.1f}"
+        numbers |= {f"{which}_layer": str(layer), f"{which}_head": str(head), f"{which}_entropy": entropy}
+        for to in REPLACEMENTS:
+            change = loss_without(subject, [(layer, head)], to).change[-1, len(trace.prefix) :]
+            numbers[f"{which}_{to}"] = percent(float(change.mean()))
+    return numbers
+
+
+def switched_off(text: str, trace: Trace) -> list[Spot]:
+    """The heads in the text, without heads that this model does not have."""
+    spots = [(int(layer), int(head)) for layer, head in (spot.split(".") for spot in text.split())]
+    return sorted({(layer, head) for layer, head in spots if layer < trace.layers and head < trace.heads})
+
+
+def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Spot, silenced_heads: list[Spot]) -> dict:
+    loss = loss_without(subject, silenced_heads)
+    patch_changes, averaged_changes = (
+        loss_without(subject, silenced_heads, to).change[:, len(trace.prefix) :].numpy() for to in REPLACEMENTS
+    )  # (layers, patches)
+    brightest = float(np.quantile(patch_changes, 0.98)) if silenced_heads else 1.0
+    scale_end = next((end for end in (0.05, 0.1, 0.2, 0.5, 1.0) if brightest <= end * 1.2), 2.0)  # a round number
+    has_class = trace.prefix[:1] == ("cls",)
+    return {
+        "layers": trace.layers,
+        "heads": trace.heads,
+        "most": MOST_HEADS_OFF,
+        "effect": _rounded(means.effect),
+        "strongest": list(strongest_head),
+        "picture": subject.cached("thumbnail", lambda: small_url(subject.jpeg, THUMB_SIDE)),
+        "grid": list(trace.grid),
+        "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]
+        "read": _feature_sentence(trace, loss, silenced_heads),
+        "maps": base64.b64encode((patch_changes / scale_end * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "ceiling": scale_end,
+        "means": _rounded(patch_changes.mean(axis=1)),
+        "averaged": _rounded(averaged_changes.mean(axis=1)),
+        "summary": {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())} if has_class else None,
+    }
+
+
+def loss_without(subject: Subject, silenced_heads: list[Spot], to: str = "zero") -> AblationEffect:
+    from playground.analysis.ablation import ablation_effect
+
+    key = ("lost", tuple(silenced_heads), to)
+    return in_turn(subject, key, lambda trace, turn: ablation_effect(trace, silenced_heads, turn, to))
+
+
+def _rounded(numbers: np.ndarray) -> list:
+    return np.round(numbers.astype(float), 4).tolist()
+
+
+def _feature_sentence(trace: Trace, loss: AblationEffect, silenced_heads: list[Spot]) -> str:
+    """The sentence about the effect in a model without labels."""
+    has_logits = trace.logits is not None
+    no_label = "This model has no classifier, or none that is sure: no label is shown."
+    explanation = "This model names no classes." if has_logits else no_label
+    if not silenced_heads:
+        return f"{explanation} Switch a head off, and see how far its summary turns."
+    return (
+        f"{explanation} The vector that sums the picture up has turned: its cosine with what it was is "
+        f"{1 - loss.cosine_change:.3f}."
+    )
+
+
+def layer_sum_question(
+    layer: int, head_moves: Sequence[float], moves_sum: float, layer_move: float, cosine: float
+) -> Question:
+    """The question: is a layer's effect the sum of its heads' effects? `head_moves`: how far tokens move without each
+    head; `moves_sum`: the sum of `head_moves`; `layer_move`: how far tokens move without all heads. `cosine`: the mean
+    cosine between the vectors that two heads add."""
+    digits = 1 if moves_sum > 0.02 else 2
+    parts = [round(100 * loss, digits) for loss in head_moves]
+    total, axis_end = sum(parts), 100 * max(2 * moves_sum, 1.2 * layer_move)
+    losses = (*parts, total, 100 * layer_move)
+    comparison = "more" if layer_move > moves_sum else "less"
+    return Question(
+        "heads_sum",
+        f"One after the other, that adds up to {total:.0f} %. Switch off **all heads of layer {layer} at once**, and "
+        "the tokens move by ▢.",
+        Number(0, round(axis_end, 1), " %", step=round(total / 50, 2) or 0.01), losses[-1],
+        f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
+        f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {total:.{digits}f} %. Without all at once they move "
+        f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: the vectors that two heads add to "
+        f"a patch have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not "
+        "linear. Other layers and pictures answer differently.",
+        Bars(
+            (*(f"head {head}" for head in range(len(head_moves))), "their sum", "all at once"), losses, axis_end,
+            at=len(losses) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
+        ),
+        prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
+        f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is silent.",
+        tempting=(
+            ((0.97 * total, 1.03 * total), "So it would be if all that follows were linear, and all heads pushed a "
+             "token in the same direction."),
+            ((0, min(parts) / 2), "One head alone moves them farther."),
+            ((1.1 * max(total, losses[-1]), axis_end), "They would move as far as that if heads held each other back."),
+        ),
+    )  # fmt: skip
+
+
+def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
+    from playground.analysis.ablation import additivity, passes_of_additivity
+
+    config = subject.vit.config
+    yield choice_of_layer(subject, "summed")
+    layer = layer_of(settings.summed, subject)
+    if reason := subject.why_too_long(passes_of_additivity(config.depth, config.heads, layer)):
+        yield Words(reason)
+        return
+    yield Wait("Switching heads off, one after the other …")
+
+    effects = in_turn(subject, ("addition", layer), lambda trace, turn: additivity(trace, layer, turn))
+    question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
+    yield Ask(question, f"{subject.identity} {layer}", afresh=True)
+
+
 LESSON = Lesson(
     "heads",
     "A layer asks several questions at once: every **head** has its own queries, keys and values.",
     {
-        "measure": Setting.in_python(ENTROPY, MEASURE_NAMES),
+        "measure": Setting.in_python(ENTROPY, MEASURES),
         "off": TextSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {
-        "row": Step(
-            "1 · Where will it look?", row, "heads_row",
-        ),
-        "atlas": Step(
-            "2 · All heads", atlas, "heads_entropy", settings=("measure",),
-        ),
-        "far": Step(
-            "3 · Near first, far later?", distances_by_layer, "heads_far",
-        ),
+        "row": Step("1 · Where will it look?", row, "heads_row"),
+        "atlas": Step("2 · All heads", atlas, "heads_entropy", settings=("measure",)),
+        "far": Step("3 · Near first, far later?", distances_by_layer, "heads_far"),
         "off": Step(
             "4 · Switch a head off", switch_off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
         ),
-        "sum": Step(
-            "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),
-        ),
+        "sum": Step("5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",)),
     },
 )  # fmt: skip

@@ -4,7 +4,7 @@ subject. Nothing here depends on HTML."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import SimpleNamespace as Settings  # each setting's value is an attribute
@@ -30,18 +30,13 @@ class Setting:
     because it has no Python. If the browser computes it, `played` is empty."""
 
     default: object
-    options: tuple
-    played: tuple = ()
+    options: Collection
+    played: Collection = ()
 
     @staticmethod
-    def of(default: object, options: Iterable, played: Iterable = ()) -> Setting:
-        return Setting(default, tuple(options), tuple(played))
-
-    @staticmethod
-    def in_python(default: object, options: Iterable) -> Setting:
+    def in_python(default: object, options: Collection) -> Setting:
         """A setting with so few options that the folder offers them all."""
-        every_option = tuple(options)
-        return Setting(default, every_option, every_option)
+        return Setting(default, options, options)
 
     def read(self, text: str | None) -> object:
         return {str(option): option for option in self.options}.get(text or "", self.default)
@@ -51,7 +46,7 @@ class Setting:
 class TextSetting(Setting):
     """A setting whose value is any text that matches a pattern."""
 
-    options: tuple = ()
+    options: Collection = ()
     pattern: str = ""
 
     def read(self, text: str | None) -> object:
@@ -104,6 +99,17 @@ class Subject(Protocol):
         """A sentence that says why this number of passes would take too long; "" if it would not."""
 
 
+def in_turn(subject: Subject, what: Hashable, compute: Callable[[Trace, Callable[[], None]], Result]) -> Result:
+    """`compute(trace, give_way)` in a turn of the queue, the first time; then the stored result."""
+
+    def work() -> Result:
+        trace = subject.trace()  # waits for a turn of its own
+        with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
+            return compute(trace, give_way)
+
+    return subject.cached(what, work)
+
+
 @dataclass(frozen=True)
 class Step:
     title: str
@@ -125,11 +131,9 @@ class Lesson:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)
 
 
-# The setting “layer”. Its default is UPPER, a layer whose number depends on the model's depth -------------------------
-
 MOST_LAYERS = 64
-UPPER = -1
-LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS), range(UPPER, 6))  # the folder has our small model of six layers
+UPPER = -1  # default of the setting “layer”: a layer whose number depends on the model's depth
+LAYER = Setting(UPPER, range(UPPER, MOST_LAYERS), range(UPPER, 6))  # the folder has our small model of six layers
 
 
 def setting_of_layer(layer: int, subject: Subject) -> int:

@@ -62,37 +62,25 @@ def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
 class Section:
     """One section of the lesson: functions or classes, and formulas for some of their lines."""
 
-    title: str
     says: str
     sources: tuple[type | Callable, ...]
     formulas: tuple[tuple[str, str], ...]  # (a piece of a line, its formula)
 
     def read(self) -> list[Listing]:
         """The listings of all `sources`, with the formulas beside their lines."""
-        noted_lines = {}
+        noted = {}
         for piece, formula in self.formulas:
-            owner = next(
-                (candidate for candidate in self.sources if any(piece in x.text for x in listing(candidate).lines)),
-                None,
-            )
-            note = find(owner or self.sources[0], piece, formula)  # raises if no listing has the piece
-            noted_lines[listing(owner).file, note.number] = note
+            owners = [source for source in self.sources if any(piece in line.text for line in listing(source).lines)]
+            note = find((owners or self.sources)[0], piece, formula)  # raises if no listing has the piece
+            noted[listing(owners[0]).file, note.number] = piece, formula
         return [
-            Listing(
-                source.file,
-                tuple(_with_note(line, noted_lines.get((source.file, line.number))) for line in source.lines),
-            )
-            for source in map(listing, self.sources)
+            Listing(file, tuple(Line(line.number, line.text, *noted.get((file, line.number), ())) for line in lines))
+            for file, lines in ((source.file, source.lines) for source in map(listing, self.sources))
         ]
-
-
-def _with_note(line: Line, note: Line | None) -> Line:
-    return line if note is None else Line(line.number, line.text, note.mark, note.formula)
 
 
 PARTS = {
     "patches": Section(
-        "Patches",
         "One matrix E turns every patch into a token. A convolution that steps as far as it is wide does just that.",
         (vit.Patches, patches.by_unfolding),
         (
@@ -103,7 +91,6 @@ PARTS = {
         ),
     ),
     "positions": Section(
-        "Positions",
         "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
         (vit_parts.sinusoidal, vit.VisionTransformer.embed),
         (
@@ -116,7 +103,6 @@ PARTS = {
         ),
     ),
     "attention": Section(
-        "Attention",
         "The formula in three lines: compare, turn scores into shares, mix. The forward pass calls the fused kernel, "
         "which computes the same without ever holding all weights; these three lines are its check, in step 2.",
         (vit.attention_by_hand, vit.attention, vit.Config.scale),
@@ -129,7 +115,6 @@ PARTS = {
         ),
     ),
     "heads": Section(
-        "Heads",
         "h small attentions side by side; W_O mixes what they return into one vector.",
         (vit.Attention,),
         (
@@ -143,7 +128,6 @@ PARTS = {
         ),
     ),
     "mlp": Section(
-        "MLP",
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
         (
@@ -154,7 +138,6 @@ PARTS = {
         ),
     ),
     "layer": Section(
-        "Layer",
         "Attention and MLP each add to the token z; neither replaces it. The norms stand before them (pre-norm), so "
         "the sum itself is never rescaled.",
         (vit.Block,),
@@ -165,7 +148,6 @@ PARTS = {
         ),
     ),
     "answer": Section(
-        "Answer",
         "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
         (
@@ -177,7 +159,6 @@ PARTS = {
         ),
     ),
     "torch": Section(
-        "Words of PyTorch",
         "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
         "changes: whatever is put on a Module as one is found by `parameters()`. A *ModuleList* only holds its "
         "modules, and the code says what is called when.",
@@ -190,9 +171,6 @@ PARTS = {
         ),
     ),
 }
-
-
-# Four small modules whose source the page shows, and what PyTorch makes of each ---------------------------------------
 
 
 def _with_a_parameter():
@@ -236,9 +214,9 @@ MODULE_MAKERS = {
 class ModuleTrial:
     """What PyTorch finds in a module, and what a call of the module gives."""
 
-    parameter_names: list[str]  # names that parameters() gives
-    state_names: list[str]  # names that state_dict() gives
-    changed_names: list[str]  # names of parameters that one step of training changes
+    parameter_names: list[str]  # that parameters() gives
+    state_names: list[str]  # that state_dict() gives
+    changed_names: list[str]  # of parameters that one step of training changes
     call_words: str  # what module(x) gives, in words
 
 
@@ -250,14 +228,12 @@ def try_module(kind: str) -> ModuleTrial:
     former_values = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     try:
         answer = module(x)
+        answer.sum().backward()
+        called = " × ".join(map(str, answer.shape)) + " numbers"
+        if parameters:
+            torch.optim.SGD(parameters.values(), lr=0.1).step()
     except NotImplementedError:
-        return ModuleTrial(
-            [*parameters], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds"
-        )
-    answer.sum().backward()
-    if parameters:
-        torch.optim.SGD(parameters.values(), lr=0.1).step()
+        called = "an error: it has no `forward`; a loop calls what it holds"
+    called += ", as `module[1](module[0](x))`" if kind == "sequential" else ""
     changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former_values[name])]
-    shape = " × ".join(map(str, answer.shape))
-    called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if kind == "sequential" else "")
     return ModuleTrial([*parameters], [*module.state_dict()], changed, called)

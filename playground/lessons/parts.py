@@ -6,14 +6,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
-from playground.lessons.made import Made
-from playground.lessons.questions import Question, plain_value
+from playground.lessons.questions import Made, Question, plain_value
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -182,15 +181,14 @@ Condition = bool | When | Reported | tuple  # a tuple holds if any of its condit
 
 @dataclass(frozen=True)
 class Exercise:
-    """With a `hint`, a reader opens the hint first and then the answer. An exercise that is done on the page has an
-    `id`, the condition `done`, and `tempting`: (a condition that is mistaken for the solution, why it is wrong). With
-    `answers`, the page offers them once `done` holds, and only the right one finishes the exercise."""
+    """Is done where the page fulfils `done`. `tempting`: (a condition mistaken for the solution, why it is wrong).
+    With `answers`, the page offers them once `done` holds, and only the right one finishes the exercise."""
 
     asks: str
     answer: str
+    id: str
+    done: Condition
     hint: str = ""
-    id: str = ""
-    done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why it is wrong); "" for the right one
 
@@ -224,29 +222,23 @@ def _records_of(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[
 
 
 def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
-    match part:
-        case Ask(question, context, afresh):
-            return {"question": plain_value(question), "context": context, "afresh": afresh}
-        case Choice(setting, label, options):
-            return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
-        case Drawing(name, data, settings):
-            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
-            return {"name": name, "settings": list(settings)} | content
-        case Picture(data, caption, width, kind, words):
-            picture = plain_value(data) if isinstance(data, Made) else _picture(data, kind)
-            return {"data": picture, "caption": caption, "width": width, "words": words or caption}
-        case Chart(figure, name, height):
-            record = plain_value(figure) if isinstance(figure, Made) else figure_record(figure)
-            return {"figure": record, "name": name, "height": height}
-        case Exercise(asks, answer, hint, id, done, tempting, answers):
-            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain_value(answers)}
-            return record | {
-                "done": condition_record(done),
-                "tempting": [[condition_record(when), why] for when, why in tempting],
-            }
-    record = plain_value(part)
-    assert isinstance(record, dict)
+    record: Any = plain_value(part)
     del record["kind"]
+    match part:
+        case Choice(options=options):
+            record["options"] = [[str(value), words] for value, words in options.items()]
+        case Drawing(data=bytes() as data):
+            del record["data"]
+            record["file"] = store_bytes(data)
+        case Picture(data, caption, kind=kind, words=words):
+            record["words"] = words or caption
+            if isinstance(data, bytes):
+                record["data"] = _picture(data, kind)
+        case Chart(figure) if not isinstance(figure, Made):
+            record["figure"] = figure_record(figure)
+        case Exercise(done=done, tempting=tempting):
+            record["done"] = condition_record(done)
+            record["tempting"] = [[condition_record(when), why] for when, why in tempting]
     return record
 
 
@@ -262,12 +254,10 @@ def figure_record(figure: go.Figure) -> dict:
     return plain_figure
 
 
-def condition_record(state: Condition | None) -> object:
+def condition_record(state: Condition) -> object:
     """The condition as microscope/lessons/exercise.js reads it."""
     if isinstance(state, When):
         return {name: [str(value) for value in values] for name, values in state.values.items()}
     if isinstance(state, tuple):
         return [condition_record(part_state) for part_state in state]
-    if isinstance(state, Reported):
-        return {"drawing": state.drawing, "check": state.check}
-    return state
+    return asdict(state) if isinstance(state, Reported) else state

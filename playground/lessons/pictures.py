@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from PIL import Image, ImageDraw, ImageOps
 
 from playground.figures.drawing import light
@@ -48,9 +49,6 @@ def at_map_size(image: Image.Image) -> Image.Image:
     image = image.convert("RGB")
     resampling = Image.Resampling.NEAREST if max(image.size) < TINY_SIDE else Image.Resampling.BICUBIC
     return ImageOps.contain(image, (MAP_SIDE, MAP_SIDE), resampling)
-
-
-# Maps and tables -----------------------------------------------------------------------------------------------------
 
 
 def colour_scale_end(weights: Any) -> float:
@@ -106,3 +104,15 @@ def lit_picture(picture: Image.Image, row: Any, spot: tuple[int, int] | None, sc
     box = [spot[1] * patch_width, spot[0] * patch_height, (spot[1] + 1) * patch_width, (spot[0] + 1) * patch_height]
     ImageDraw.Draw(image).rectangle(box, outline="white", width=3)
     return as_jpeg(image)
+
+
+def two_bar_charts(
+    *charts: tuple[str, list[float], str], hover: str | None = None, title: str | None = None
+) -> go.Figure:
+    """Two charts side by side: (name, heights of the bars, colour) of each."""
+    figure = go.Figure()
+    for n, (name, heights, colour) in enumerate(charts, 1):
+        axes = {"xaxis": f"x{n}", "yaxis": f"y{n}"}
+        figure.add_bar(y=heights, name=name, marker_color=colour, hovertemplate=hover, **axes)
+    grid = {"rows": 1, "columns": 2, "pattern": "independent"}
+    return figure.update_layout(grid=grid, legend={"orientation": "h", "y": 1.1}, title=title)

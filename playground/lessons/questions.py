@@ -1,8 +1,7 @@
 """A question that the reader answers before seeing the truth, as plain data: the words, a picture, how a guess is made
 on that picture, the truth, and why wrong answers are tempting.
 
-microscope/lessons/guess.js shows it; the story's questions and those of a class have the same form. The truth comes
-with the question, so showing it needs no server.
+microscope/lessons/guess.js shows it; the story's questions and those of a class have the same form.
 """
 
 from __future__ import annotations
@@ -11,11 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from playground.lessons.made import Made
-
 PICTURE_HEIGHT = 380  # height of a picture in pixels
 
-# How a guess is made -------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Made:
+    """A recipe: stands in a part where a value depends on the trace on view. The browser computes the value, of a
+    sample or of a person's own photograph: the name of a function of microscope/lessons/subject.js or core/measures.js,
+    and its arguments, which may be recipes too."""
+
+    name: str
+    given: Mapping[str, object]
+
+
+def made(name: str, **given: object) -> Made:
+    return Made(name, given)
+
+
+def made_words(text: str, **values: Made) -> Made:
+    """The text with values in its blanks, such as {rows:,}; {share:%} is written by our rule for shares."""
+    return Made("words", {"text": text, **values})
 
 
 @dataclass(frozen=True)
@@ -33,17 +47,10 @@ class Number:
 class Choice:
     options: tuple[tuple[str, str], ...]  # (key, words)
 
-    @staticmethod
-    def of(options: Mapping[str, str]) -> Choice:
-        return Choice(tuple(options.items()))
-
 
 @dataclass(frozen=True)
 class Painting:
     """A guess that is painted, patch by patch, on a Photo; the right answer is the Photo's `heat`."""
-
-
-# The pictures that a guess is made on ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -144,18 +151,13 @@ class Question:
         tuple[str | tuple[float | Made, float | Made], str | Made], ...
     ] = ()  # (a wrong answer or range, why it is wrong)
 
-    def __post_init__(self) -> None:
-        if isinstance(self.guess, Choice):
-            keys = {key for key, _ in self.guess.options}
-            assert self.truth in keys, (self.id, self.truth)
-            wrong_answers = {answer for answer, _ in self.tempting}
-            assert wrong_answers == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
-
-def choice_question(
-    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **fields: Any
-) -> Question:
-    return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **fields)
+def choice_question(id: str, asks: str, options: Mapping[str, tuple[str, str]], says: str, **fields: Any) -> Question:
+    """`options`: {key: (words, why it is tempting)}; "" for the right one."""
+    (truth,) = (key for key, (_, why) in options.items() if not why)
+    guess = Choice(tuple((key, words) for key, (words, _) in options.items()))
+    tempting = tuple((key, why) for key, (_, why) in options.items() if why)
+    return Question(id, asks, guess, truth, says, tempting=tempting, **fields)
 
 
 def plain_value(value: object) -> object:
@@ -167,6 +169,6 @@ def plain_value(value: object) -> object:
         return {"kind": type(value).__name__} | values
     if isinstance(value, Mapping):
         return {str(name): plain_value(item) for name, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain_value(item) for item in value]
     return value

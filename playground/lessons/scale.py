@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
-from playground.analysis.scale import CURVE_ROW_COUNT, ROW_COUNT, WIDTHS, Curve
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
+from playground.analysis.scale import CURVE_ROW_COUNT, ROW_COUNT, WIDTHS, Curve, Verdict
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, in_turn
 from playground.lessons.parts import (
     CHANGED,
+    QUIET,
     WEIGHTS,
     After,
     Ask,
     Chart,
+    Choice,
+    Code,
     Drawing,
     Exercise,
     Fold,
@@ -26,63 +31,48 @@ from playground.lessons.parts import (
     Wait,
     When,
     Words,
+    figure_record,
     think,
 )
-from playground.lessons.questions import Bars, Lines, Number, Question, Series
-from playground.lessons.scale_model import (
-    EACH_LAYER,
-    OTHER_SCALES,
-    START_DEVIATION,
-    START_DEVIATIONS,
-    START_WIDTH,
-    START_WIDTHS,
-    WHOLE_PASS,
-    answer,
-    model,
-)
+from playground.lessons.questions import Bars, Lines, Made, Number, Photo, Question, Series, made, made_words
 from playground.numbers import percent
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from playground.tracing import Trace
+
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # p of the scale 1/d_k^p, as on the microscope's dial
+TICKS = (4, 16, 64, 256, 1024)  # at the axes of d_k
 SOME_ROWS = 24  # number of random rows to choose from in the folder without a server
-
-
-# One row --------------------------------------------------------------------------------------------------------------
-
-
-def spread_question(
-    scaled_weights: Sequence[float], plain_weights: Sequence[float], median: float, row_count: int
-) -> Question:
-    """The question about one row. `scaled_weights`, `plain_weights`: the row's weights in per cent, with the scale and
-    without. `median`: the median of the largest weight over many rows without the scale."""
-    return Question(
-        "scale_spread",
-        "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
-        "largest weight is ▢.",
-        Number(0, 100, " %"), max(plain_weights),
-        f"Undivided, the same scores lie 8 times as far apart. In the median of {row_count:,} random rows the largest "
-        f"weight is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
-        tempting=(
-            ((max(scaled_weights) - 2, max(scaled_weights) + 3), "That is where it is now. The softmax is not blind to "
-             "a common factor, only to a common summand."),
-            ((0, 1.5), "The row sums to 100 %: the largest of 64 weights is at least 1.6 %."),
-            ((99.5, 100), "All of it would need scores that are infinitely far apart."),
-        ),
-        picture=Bars(
-            tuple(str(n) for n in range(64)), tuple(scaled_weights), 100, later=tuple(plain_weights),
-            title="64 weights of one row (grey: scores ÷ √64)", x="keys", unit=" %",
-        ),
-    )  # fmt: skip
 
 
 def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     index = WIDTHS.index(64)
     peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
     scores = softmax.experiment()[int(np.argsort(peaks)[ROW_COUNT // 2]), index]  # of the row with the median peak
-    scaled_weights, plain_weights = (
-        100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0)
+    scaled, plain = (
+        tuple((100 * softmax.softmax(scores * softmax.scale_of(64, power))).tolist()) for power in (0.5, 0.0)
     )
     median = 100 * softmax.curve("peak", 0.0).median[index]
-    yield Ask(spread_question(scaled_weights.tolist(), plain_weights.tolist(), median, CURVE_ROW_COUNT))
+    yield Ask(Question(
+        "scale_spread",
+        "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
+        "largest weight is ▢.",
+        Number(0, 100, " %"), max(plain),
+        f"Undivided, the same scores lie 8 times as far apart. In the median of {CURVE_ROW_COUNT:,} random rows the "
+        f"largest weight is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
+        tempting=(
+            ((max(scaled) - 2, max(scaled) + 3), "That is where it is now. The softmax is not blind to a common "
+             "factor, only to a common summand."),
+            ((0, 1.5), "The row sums to 100 %: the largest of 64 weights is at least 1.6 %."),
+            ((99.5, 100), "All of it would need scores that are infinitely far apart."),
+        ),
+        picture=Bars(
+            tuple(str(n) for n in range(64)), scaled, 100, later=plain, x="keys", unit=" %",
+            title="64 weights of one row (grey: scores ÷ √64)",
+        ),
+    ))  # fmt: skip
     yield Wait("Counting many random rows …")
     numbers = row_numbers()
     yield After(
@@ -121,10 +111,9 @@ def dials(settings: Settings) -> Drawing:
 
 @cache
 def row_numbers() -> Mapping[str, float]:
-    """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64, "peak_on" and "peak_off"
-    are the medians of the largest weight, "on" and "off" the median gradients; nine of ten rows have a larger gradient
-    than "on_low" or "off_low". "on_last" and "off_last" are the median gradients at the largest d_k. "less" is the
-    smallest d_k at which the median gradient is lower without the scale."""
+    """Numbers of many random rows with the scale ("on") and without it ("off"), most at d_k = 64: the median largest
+    weight ("peak"), the median gradient and the one that nine of ten rows exceed ("low"); the median gradient at the
+    largest d_k ("last"); the smallest d_k at which the median gradient is lower without the scale ("less")."""
     index = WIDTHS.index(64)
     (off_peaks, on_peaks), (off_curve, on_curve) = (
         [softmax.curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
@@ -138,46 +127,30 @@ def row_numbers() -> Mapping[str, float]:
     }  # fmt: skip
 
 
-# Many rows ------------------------------------------------------------------------------------------------------------
-
-
-def gradient_question(
-    widths: Sequence[int], scaled_gradients: Sequence[float], unscaled_gradients: Sequence[float], row_count: int
-) -> Question:
-    """`scaled_gradients`, `unscaled_gradients`: the median gradient at each width, with the scale and without."""
-    index = widths.index(64)
-    first_width = next(width for width, a, b in zip(widths, unscaled_gradients, scaled_gradients, strict=True) if a < b)
-    return Question(
+def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+    scaled, unscaled = (tuple(softmax.curve("gradient", power).median.tolist()) for power in (0.5, 0.0))
+    numbers = row_numbers()
+    first_width = int(numbers["less"])
+    yield Ask(Question(
         "scale_gradient",
-        f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {widths[-1]:,}, it is ▢.",
-        Number(0.0001, 1, step=0.0001, log=True), unscaled_gradients[-1],
+        f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {WIDTHS[-1]:,}, it is ▢.",
+        Number(0.0001, 1, step=0.0001, log=True), unscaled[-1],
         "The lines cross: at d_k = 64 the median row lets *more* through without the scale, "
-        f"{unscaled_gradients[index]:.2f} against {scaled_gradients[index]:.3f}. From d_k = {first_width} on it is "
-        "less: one key has won by chance.",
-        prose=f"One row may be an accident: the median of {row_count:,} random rows. What comes through is the norm of "
-        "∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
+        f"{numbers['off']:.2f} against {numbers['on']:.3f}. From d_k = {first_width} on it is less: one key has won by "
+        "chance.",
+        prose=f"One row may be an accident: the median of {CURVE_ROW_COUNT:,} random rows. What comes through is the "
+        "norm of ∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
         tempting=(
             ((0.003, 0.01), "That is what it is *with* the scale."),
             ((0.1, 1), "For few numbers it is so. With many, the softmax gives all to one key, and then it hardly "
              "reacts to anything."),
         ),
         picture=Lines(
-            tuple(widths),
-            (
-                Series("1/√d_k", tuple(scaled_gradients), WEIGHTS),
-                Series("no scale", tuple(unscaled_gradients), CHANGED, shown=4),
-            ),
-            0.0001, 1, "d_k", at=(1, len(widths) - 1), title="Gradient let through to q·k, median row", log_x=True,
-            log_y=True, x_ticks=(4, 16, 64, 256, 1024),
+            WIDTHS, (Series("1/√d_k", scaled, WEIGHTS), Series("no scale", unscaled, CHANGED, shown=4)),
+            0.0001, 1, "d_k", at=(1, len(WIDTHS) - 1), title="Gradient let through to q·k, median row", log_x=True,
+            log_y=True, x_ticks=TICKS,
         ),
-    )  # fmt: skip
-
-
-def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
-    scaled_gradients, unscaled_gradients = (softmax.curve("gradient", power).median.tolist() for power in (0.5, 0.0))
-    yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, CURVE_ROW_COUNT))
-    numbers = row_numbers()
-    first_width = int(numbers["less"])
+    ))  # fmt: skip
     yield After(
         "scale_gradient",
         Words("The line is the median; in the band lie eight of ten rows."),
@@ -243,21 +216,23 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figu
                 x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=line_style, hoverinfo="skip"
             )
     figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
-    ticks = [4, 16, 64, 256, 1024]
-    figure.update_xaxes(
-        type="log", tickvals=ticks, ticktext=[str(t) for t in ticks], title="d<sub>k</sub>", title_standoff=4
-    )
-    figure.update_yaxes(**_axis(quantity))
-    return figure
+    ticks = [str(width) for width in TICKS]
+    figure.update_xaxes(type="log", tickvals=TICKS, ticktext=ticks, title="d<sub>k</sub>", title_standoff=4)
+    return figure.update_yaxes(**AXES[quantity])
 
 
-def _axis(quantity: str) -> dict:
-    if quantity == "deviation":
-        return {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]}
-    if quantity == "gradient":
-        ticks = [0.0001, 0.001, 0.01, 0.1, 1]
-        return {"type": "log", "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks], "range": [-4.4, 0.05]}
-    return {"range": [-0.2, 6.2] if quantity == "entropy" else [-0.03, 1.03]}
+GRADIENT_TICKS = [0.0001, 0.001, 0.01, 0.1, 1]
+AXES: dict[str, dict[str, Any]] = {
+    "deviation": {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]},
+    "entropy": {"range": [-0.2, 6.2]},
+    "peak": {"range": [-0.03, 1.03]},
+    "gradient": {
+        "type": "log",
+        "tickvals": GRADIENT_TICKS,
+        "ticktext": [f"{t:g}" for t in GRADIENT_TICKS],
+        "range": [-4.4, 0.05],
+    },
+}
 
 
 def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, in_legend: bool) -> None:
@@ -283,10 +258,251 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, i
         )  # fmt: skip
 
 
+EACH_LAYER, WHOLE_PASS = "each layer alone", "the whole pass"
+OTHER_SCALES = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
+START_WIDTHS, START_DEVIATIONS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
+START_WIDTH, START_DEVIATION = 768, 0.02  # defaults of the settings `width` and `start`
+UNEVEN_SHARE = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
+LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
+LINE_COLOUR = "rgba(128,128,128,0.35)"
+
+
+WIDEST_TEXT = (
+    "In layer 0 the scaled scores of the widest head have a standard deviation of {first:.2f}. In the last layer it is "
+    "▢."
+)
+SPREADS_TEXT = (
+    "The rule “standard deviation 1” is about independent numbers. Here scaled scores have standard deviations from "
+    "**{least:.2f} to {most:.2f}** (the largest in layer {layer}, head {head}): training can enlarge them; the scale "
+    "only sets where they start."
+)
+UNTRAINED_TEXT = (
+    "Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled scores "
+    "have standard deviations from {least:.2f} to {most:.2f}, so every row is nearly even. Without 1/√d_k they lie "
+    "{times} times as far apart: whether rows then stay nearly even depends on the model’s width."
+)
+
+
+def about_spreads(text: str) -> Made:
+    values = {name: made("spread_of_scores", what=name) for name in ("first", "least", "most", "layer", "head")}
+    values["note"] = made("sampling_note")
+    return made_words(text, **{name: value for name, value in values.items() if f"{{{name}" in text})
+
+
+def model(subject: Subject, settings: Settings) -> Iterator[Part]:
+    """How each head's entropy, largest weight and spread of scores change with the scale."""
+    config = subject.vit.config
+    d = config.width // config.heads
+    other, is_whole_pass = instead(settings.instead, d), settings.off == WHOLE_PASS
+    scale = softmax.scale_of(d, settings.instead)
+    lines = Lines(
+        tuple(range(config.depth)),
+        (
+            Series("independent numbers", (1.0,) * config.depth, QUIET, dash=True),
+            Series("widest head of the layer", (), WEIGHTS, shown=1, dots=True),
+        ),
+        0, 1, "layer", at=(1, config.depth - 1), title="Standard deviation of the scaled scores of a row",
+    )  # fmt: skip
+    is_random = subject.vit.random_weights
+    answer = UNTRAINED_TEXT.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS_TEXT
+    yield Ask(Question(
+        "scale_trained", about_spreads(WIDEST_TEXT), Number(0, made("widest_end"), step=0.1),
+        made("spread_of_scores", what="last"), about_spreads(answer + "{note}"),
+        prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
+        f"{subject.model} on this picture?",
+        tempting=() if is_random else (
+            ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
+            ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
+            ((made("widest_end", times=1 / 1.1), made("widest_end")), "No head of this model is so wide on this "
+             "picture."),
+        ),
+        picture=made("widest", lines=lines),
+    ))  # fmt: skip
+    yield After(
+        "scale_trained",
+        Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
+        Fold(
+            "More: each layer alone, or the whole pass",
+            Words(
+                f"**Each layer alone** keeps the queries and keys of the pass with 1/√{d} and changes the scale where "
+                "they meet. In **the whole pass** every layer uses the other scale, and later layers get what earlier "
+                "ones made of it."
+            ),
+        ),
+        Row(Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)),
+        Row(*head_charts(config.depth, config.heads, d, other, scale, is_whole_pass)),
+        *before_training(settings),
+    )
+
+
+def choice_of_scale(d: int) -> Choice:
+    return Choice("instead", f"Instead of 1/√{d}", {power: instead(power, d) for power in OTHER_SCALES})
+
+
+def instead(power: float, d: int) -> str:
+    return OTHER_SCALES[power].replace("d_k", str(d))
+
+
+def before_training(settings: Settings) -> Iterator[Part]:
+    """How even rows are in a model with random parameters."""
+    from playground.lessons import experiments
+
+    weights = experiments.even_at_the_start(width=settings.width, start=settings.start)
+    largest_weight, even_weight, breadth = experiments.evenness(weights)
+    wide_breadth = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
+    yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
+    yield Code(inspect.getsource(experiments.even_at_the_start))
+    yield Row(
+        Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
+        Choice("start", "start", {deviation: str(deviation) for deviation in START_DEVIATIONS}),
+    )
+    yield Words(
+        f"`even_at_the_start(width={settings.width}, start={settings.start})`: the largest weight of a row is "
+        f"**{percent(largest_weight)}** on average, an even row’s is {percent(even_weight)}; a row spreads over "
+        f"**{breadth:.0f} of {len(weights)} tokens** (2 to the power of its entropy)."
+    )
+    is_default = (settings.width, settings.start) == (START_WIDTH, START_DEVIATION)
+    yield Exercise(
+        "Find a start from which a row is not nearly even.",
+        "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
+        "0.55 for 768 and 0.02. A key’s is the same, and a scaled score’s is width · start², 0.31: such scores differ "
+        f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide_breadth:.1f} tokens.",
+        hint="The deviation of a scaled score is width · start². Which start makes it large?",
+        id="scale_start",
+        done=breadth < UNEVEN_SHARE * len(weights),
+        tempting=[(not is_default, "Still nearly even. A larger start, or a larger width?")],
+    )
+
+
+def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
+    yield Wait("Running the network with the scale and without …")
+    scaled_trace = subject.trace()
+    d = round(scaled_trace.native_scale**-2)
+    other = instead(settings.instead, d)
+    unscaled_trace = subject.trace(softmax.scale_of(d, settings.instead))
+    context = f"{subject.identity} {settings.instead}"
+    condition = f"with {other} instead of 1/√{d}" if settings.instead else "without a scale"
+    prose = f"Every layer of {subject.model} runs {condition}, and nothing is trained anew."
+    verdicts = softmax.verdicts(scaled_trace, unscaled_trace)
+    if not verdicts:
+        key = ("turned by a scale", settings.instead)
+        cosines = in_turn(subject, key, lambda trace, _: turned(trace, unscaled_trace))
+        rows, columns = scaled_trace.grid
+        yield Ask(Question(
+            "scale_answer",
+            "This model names no classes; its answer is its features, one vector a patch. With the other scale, their "
+            "mean cosine with what they were is ▢.",
+            Number(-1, 1, step=0.01), float(cosines.mean()),
+            "1 would be the same direction, 0 a right angle. Bright: patches whose feature turned most.",
+            prose=prose,
+            tempting=(((0.97, 1), "In layer 0 the order of weights stays, but not their size: what each token receives "
+                       "is another mixture, layer upon layer."),),
+            picture=Photo(
+                subject.photo(), (rows, columns), columns / rows, heat=tuple((1 - cosines).clamp(min=0).tolist())
+            ),
+        ), context)  # fmt: skip
+        yield choice_of_scale(d)
+        return
+    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.scaled_share for verdict in verdicts]
+    yield Ask(Question(
+        "scale_answer", f"*{labels[0]}* has {shares[0]:.1f} % with its own scale. With the other one it has ▢.",
+        Number(0, 100, " %"), 100 * verdicts[0].unscaled_share,
+        "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
+        "answer is left depends on the picture; there is no rule.",
+        prose=prose,
+        tempting=(
+            ((shares[0] - 1, shares[0] + 1), "In layer 0 the order of weights stays, but not their size: what each "
+             "token receives is another mixture."),
+            ((0, 0.5), "Every mixture is still one of this picture’s values: much of what they say stays."),
+        ),
+        picture=Bars(
+            tuple(labels), tuple(shares), 100, across=True, unit=" %", at=0, title=f"Likeliest classes with 1/√{d}",
+        ),
+    ), context)  # fmt: skip
+    changed = ", ".join(
+        f"*{v.label}* from {percent(v.scaled_share)} to {percent(v.unscaled_share)}"
+        for v in softmax.changed_verdicts(scaled_trace, unscaled_trace)[:3]
+    )
+    yield After(
+        "scale_answer",
+        choice_of_scale(d),
+        likeliest_chart(verdicts, d, other),
+        Words(f"Most changed, of all classes: {changed}."),
+    )
+
+
+def turned(scaled_trace: Trace, unscaled_trace: Trace) -> Tensor:
+    """(patches,): the cosine of each patch's features with both scales."""
+    import torch
+
+    scaled, unscaled = (trace.features()[len(trace.prefix) :] for trace in (scaled_trace, unscaled_trace))
+    return torch.cosine_similarity(scaled, unscaled, dim=-1)
+
+
+def head_charts(
+    layers: int, heads: int, d: int, instead_words: str, scale: float, is_whole_pass: bool
+) -> Iterator[Chart]:
+    """Charts of the heads' numbers with the model's scale and with another one. `is_whole_pass`: whether every layer of
+    the other pass has the other scale."""
+    other_words = "without" if instead_words.startswith("1,") else f"with {instead_words}"
+    names = (f"with 1/√{d}", other_words)
+    for quantity, title, digits, unit in (
+        ("entropy", "Entropy, bits (at most {most})", 2, " bits"),
+        ("peak", "Largest weight", 3, ""),
+        ("deviation", "How far apart scaled scores lie", 2, ""),
+    ):
+        recipe = made(
+            "sharpness", figure=figure_record(_head_figure(title, layers, heads, names, log=quantity == "deviation")),
+            quantity=quantity, scale=scale, whole=is_whole_pass, digits=digits,
+            hover=f"layer {{layer}}, head {{head}}<br>{names[0]} {{on}}{unit}, {other_words} {{off}}{unit}",
+        )  # fmt: skip
+        yield Chart(recipe, f"{quantity} per head")
+
+
+def _head_figure(title: str, layers: int, heads: int, names: tuple[str, str], log: bool) -> go.Figure:
+    """Layers from left to right. Each head gets a dot with the scale, a dot without it, and a line between the two."""
+    x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=np.stack([x, x, x], -1).ravel(), mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip",
+        showlegend=False,
+    )  # fmt: skip
+    for name, colour in zip(names, (WEIGHTS, CHANGED), strict=True):
+        figure.add_scatter(
+            x=x.ravel(), mode="markers", name=name, hovertemplate="%{text}<extra></extra>",
+            marker={"color": colour, "size": 8 if heads * layers < 100 else 6},
+        )  # fmt: skip
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=LEGEND_BELOW)
+    figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])
+    if log:
+        figure.update_yaxes(type="log", dtick=1)
+        figure.add_hline(y=1, line={"color": "gray", "dash": "dot", "width": 2})
+    else:
+        figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def likeliest_chart(verdicts: list[Verdict], d: int, instead: str) -> Chart:
+    labels, figure = [verdict.label for verdict in verdicts], go.Figure()
+    for values, name, colour in (
+        ([verdict.unscaled_share for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
+        ([verdict.scaled_share for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
+    ):
+        figure.add_bar(
+            y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,
+            text=[percent(p) for p in values], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(barmode="group", bargap=0.25, legend=LEGEND_BELOW | {"traceorder": "reversed"})
+    figure.update_xaxes(range=[0, 108], ticksuffix=" %", title="probability")
+    figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
+    return Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))
+
+
 SETTINGS = {
-    "dk": Setting.of(64, WIDTHS),
-    "power": Setting.of(0.5, POWERS),
-    "row": Setting.of(0, range(ROW_COUNT), range(SOME_ROWS)),
+    "dk": Setting(64, WIDTHS),
+    "power": Setting(0.5, POWERS),
+    "row": Setting(0, range(ROW_COUNT), range(SOME_ROWS)),
     "off": Setting.in_python(EACH_LAYER, (EACH_LAYER, WHOLE_PASS)),
     "instead": Setting.in_python(0.0, OTHER_SCALES),
     "width": Setting.in_python(START_WIDTH, START_WIDTHS),
@@ -305,8 +521,6 @@ LESSON = Lesson(
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
         ),
-        "answer": Step(
-            "4 · What it then predicts", answer, "scale_answer", settings=("instead",),
-        ),
+        "answer": Step("4 · What it then predicts", answer, "scale_answer", settings=("instead",)),
     },
 )  # fmt: skip

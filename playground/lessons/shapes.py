@@ -69,42 +69,33 @@ EXAMPLE_SIZES = {  # example of a textbook -> its sizes, in the order of NUMBER_
 EXERCISE_NUMBERS = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exercise
 
 
-def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
-    """The question about the shape of the scores. `name`: the example in words. A size that the reader can change is a
-    letter."""
-    full_width = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
-
-    def shape(*numbers: int | str) -> str:
-        return " × ".join(f"{n:,}" if isinstance(n, int) else n for n in numbers)
-
+def scores_question(subject: Subject, example: str) -> Question:
+    """The question about the shape of the scores. A size that the reader can change is a letter."""
+    config, name = subject.vit.config, EXAMPLES[example]
+    batch, tokens, heads, d = "1", f"{token_count(subject):,}", f"{config.heads}", f"{config.width // config.heads}"
+    full_width = f"{config.width:,}"
+    if example in EXAMPLE_SIZES:
+        *sizes, width, head_count = EXAMPLE_SIZES[example]
+        batch, tokens, heads, d = (f"{n:,}" for n in (*sizes[:2], head_count, width // head_count))
+        full_width = f"{width:,}"
+    elif example == "own":
+        batch, tokens, heads, d, full_width = "B", "N", "h", "d", "hd"
     return choice_question(
-        "shapes_scores",
-        f"{name}: {shape(tokens)} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is the shape of the "
-        "scores?",
+        "shapes_scores", f"{name}: {tokens} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is "
+        "the shape of the scores?",
         {
-            "d": shape(batch, heads, tokens, d), "square": shape(batch, heads, tokens, tokens),
-            "flat": shape(batch, tokens, tokens), "wide": shape(batch, tokens, full_width),
+            "d": (f"{batch} × {heads} × {tokens} × {d}",
+              "That is the shape of Q, of K and of V in the heads. A score is what is left of a query and a key: one "
+              "number."),
+            "square": (f"{batch} × {heads} × {tokens} × {tokens}", ""),
+            "flat": (f"{batch} × {tokens} × {tokens}",
+              "That would be one table for all heads. Each head makes a table of its own."),
+            "wide": (f"{batch} × {tokens} × {full_width}",
+              f"That is what leaves the layer, {heads} × {d} numbers a token: heads side by side."),
         },
-        "square",
         f"Every head has a number for each pair of tokens. The {d} numbers of a query and a key are used up by the "
         "product.",
-        {
-            "d": "That is the shape of Q, of K and of V in the heads. A score is what is left of a query and a key: "
-            "one number.",
-            "flat": "That would be one table for all heads. Each head makes a table of its own.",
-            "wide": f"That is what leaves the layer, {heads} × {d} numbers a token: heads side by side.",
-        },
     )  # fmt: skip
-
-
-def question_about(subject: Subject, example: str) -> Question:
-    if example in EXAMPLE_SIZES:
-        batch, tokens, _, width, heads = EXAMPLE_SIZES[example]
-        return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
-    if example == "own":
-        return scores_question("Your own numbers", "B", "N", "h", "d")
-    config = subject.vit.config
-    return scores_question("This picture", 1, token_count(subject), config.heads, config.width // config.heads)
 
 
 def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
@@ -113,13 +104,10 @@ def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
 
 def sums_table(weights: Any, title: str = "softmax(X Xᵀ / √d)") -> Table:
     """A table of weights (N, N) with the sum of each row and of each column."""
-    letters = "abcd"
-    rows = [
-        (letter, *(f"{x:.2f}" for x in row.tolist()), f"**{float(row.sum()):.2f}**")
-        for letter, row in zip(letters, weights, strict=True)
-    ]
-    sum_row = ("sum of the column", *(f"{x:.2f}" for x in weights.sum(0).tolist()), "")
-    return Table((title, *letters, "sum of the row"), [*rows, sum_row])
+    names, rows = [*"abcd", "sum of the column"], [*weights.tolist(), weights.sum(0).tolist()]
+    cells = [[name, *(f"{x:.2f}" for x in row), f"**{sum(row):.2f}**"] for name, row in zip(names, rows, strict=True)]
+    cells[-1][-1] = ""
+    return Table((title, *names[:-1], "sum of the row"), cells)
 
 
 BIAS_TARGETS = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
@@ -202,7 +190,7 @@ def other_texts(settings: Settings) -> Iterator[Part]:
 
 def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
-    yield Ask(question_about(subject, settings.example), settings.example)  # above the drawing, which has the answer
+    yield Ask(scores_question(subject, settings.example), settings.example)  # above the drawing, which has the answer
     yield Wait("Walking through the layer …")
     if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
@@ -215,9 +203,6 @@ def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from exercises()
     yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
     yield from other_texts(settings)
-
-
-# The drawing ----------------------------------------------------------------------------------------------------------
 
 
 def packed_walk(subject: Subject, layer: int) -> bytes:
@@ -252,11 +237,9 @@ def packed_random_walk() -> bytes:
     return pack(header, {})
 
 
-# Exercises ------------------------------------------------------------------------------------------------------------
-
-
 def exercises() -> Iterator[Part]:
     solution = tuple(EXERCISE_NUMBERS.values())
+    misplaced = "The right numbers at other places: the scores are batch × heads × tokens × tokens."
     yield Exercise(
         "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
         "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
@@ -264,14 +247,7 @@ def exercises() -> Iterator[Part]:
         hint="*Your own numbers*. Which of the four is which?",
         id="shapes_numbers",
         done=entered_state(*solution),
-        tempting=[
-            (
-                entered_state(*order),
-                "The right numbers at other places: the scores are batch × heads × tokens × tokens.",
-            )
-            for order in permutations(solution)
-            if order != solution
-        ],
+        tempting=[(entered_state(*order), misplaced) for order in permutations(solution) if order != solution],
     )
     yield think(
         "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
@@ -291,9 +267,6 @@ def entered_state(*numbers: int) -> When:
     return When({"example": ["own"]} | {name: [n] for name, n in zip(EXERCISE_NUMBERS, numbers, strict=True)})
 
 
-# The whole table ------------------------------------------------------------------------------------------------------
-
-
 def whole_table(subject: Subject, layer: int, head: int) -> Fold:
     """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
     trace = subject.trace()
@@ -303,10 +276,7 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
     )
     if trace.tokens > MOST_TABLE_TOKENS:
-        note = (
-            f"With more than {MOST_TABLE_TOKENS:,} tokens the table would be larger than a screen; choose a coarser "
-            "grid."
-        )
+        note = f"More than {MOST_TABLE_TOKENS:,} tokens make a table larger than a screen; choose a coarser grid."
         return Fold(title, choices, Words(note))
     head = min(head, trace.heads - 1)
     scale_end, table = subject.cached(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
@@ -332,10 +302,10 @@ DRAWN_SETTINGS = ("example", *NUMBER_FIELDS, "walk")  # settings that the drawin
 SETTINGS = {
     "example": Setting.in_python("picture", EXAMPLES),
     "at": replace(LAYER, played=(UPPER,)),
-    "walk": Setting.of(1, range(1, STEP_COUNT + 1)),
+    "walk": Setting(1, range(1, STEP_COUNT + 1)),
     **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
     "table_layer": replace(LAYER, played=(UPPER,)),
-    "table_head": Setting.of(0, range(MOST_HEADS), range(3)),
+    "table_head": Setting(0, range(MOST_HEADS), range(3)),
     "biased": Setting.in_python("none", BIAS_TARGETS),
     "wide": Setting.in_python(5, WIDE_HEAD_COUNTS),
     "side": Setting.in_python(128, PICTURE_SIDES),
@@ -346,9 +316,5 @@ LESSON = Lesson(
     "Follow one layer from the tokens that enter it to those that leave it. Every number of a shape has a name and a "
     "colour. Below the picture stands the code of each step.",
     SETTINGS,
-    {
-        "walk": Step(
-            "Nine steps", walk, "shapes_scores", ("shapes_numbers",), tuple(SETTINGS),
-        ),
-    },
+    {"walk": Step("Nine steps", walk, "shapes_scores", ("shapes_numbers",), tuple(SETTINGS))},
 )  # fmt: skip

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from urllib.parse import urlencode
 
 from playground.analysis import by_hand
 from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
 
 ASKING_TOKEN = 0  # the token of the handout whose row students compute
-
-# Plans ----------------------------------------------------------------------------------------------------------------
-
 
 FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
 ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
@@ -39,12 +35,6 @@ class Scene:
         """The words of an address that hides what a class does not need and fixes a lesson's model and sample, so that
         all see the same; the story opens with the photograph that opens the app."""
         return ({} if self.story else FIXED_WORDS) | self.words | {"class": "yes"}
-
-    def link(self, lean: bool = False) -> str:
-        """An address relative to any page of the app. `lean`: for a class."""
-        words = self.words_for_class if lean else self.words
-        page = "" if self.page == "microscope" else self.page
-        return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
 
 def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
@@ -157,10 +147,6 @@ PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the lon
 }  # fmt: skip
 
 
-def plan(minutes: int) -> list[Scene]:
-    return [SCENES[key] for key in PLANS[minutes]]
-
-
 def scenes_of(text: str) -> list[Scene]:
     """The scenes of a plan in an address, which names them by their keys, joined by hyphens."""
     return [SCENES[key] for key in dict.fromkeys(text.split("-")) if key in SCENES]
@@ -172,8 +158,6 @@ SHEETS = {  # sheet to print -> its title; figures/teaching.py writes them
     "quiz": "Quiz of thirteen questions",
     "quiz-key": "… with the answers",
 }
-
-# Misconceptions -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -227,8 +211,6 @@ MISCONCEPTIONS = (
         Scene(0, "", "", "patches", {"positions": "off"}),
     ),
 )
-
-# The quiz -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -332,9 +314,6 @@ def _links(scene: Scene) -> dict[str, object]:
     return {"page": scene.page, "words": scene.words, "for_class": scene.words_for_class}
 
 
-# The handout ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Sheet:
     """Nine tokens: queries and keys of two numbers, values of one. Students compute the row of one token by hand."""
@@ -352,14 +331,10 @@ class Sheet:
 def sheet() -> Sheet:
     arrows = by_hand.arrows_from_text(first_arrows(), tokens=2 * len(TOKENS))
     assert arrows is not None
-    queries, keys = (part.round(decimals=1).tolist() for part in arrows.chunk(2))
-    queries, keys = ([[round(x, 1) for x in row] for row in part] for part in (queries, keys))
+    queries, keys = ([[round(x, 1) for x in arrow] for arrow in part.tolist()] for part in arrows.chunk(2))
     products = [round(sum(a * b for a, b in zip(queries[ASKING_TOKEN], key, strict=True)), 2) for key in keys]
     scores = [product / math.sqrt(2) for product in products]
     powers = [math.exp(score) for score in scores]
     weights = [power / sum(powers) for power in powers]
-    table = by_hand.weights(arrows).tolist()
-    return Sheet(
-        queries, keys, products, scores, powers, weights, table,
-        sum(weight * value for weight, value in zip(weights, VALUES, strict=True)),
-    )  # fmt: skip
+    mixture = sum(weight * value for weight, value in zip(weights, VALUES, strict=True))
+    return Sheet(queries, keys, products, scores, powers, weights, by_hand.weights(arrows).tolist(), mixture)

@@ -4,12 +4,13 @@ look, and two models that the workbench trains while the reader watches."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import MEASURED, TAUGHT_CURVES, TIMELAPSE
+from playground.lessons import pictures
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import (
     KEY,
@@ -25,11 +26,12 @@ from playground.lessons.parts import (
     Table,
     When,
     Words,
+    Workbench,
 )
-from playground.lessons.questions import Lines, Mark, Number, Question, Series, choice_question
+from playground.lessons.questions import Lines, Mark, Number, Photo, Question, Series, choice_question
 from playground.lessons.timelapse import Beginning, Head, Moment, Timelapse, first_habits, packed_layer, read
-from playground.lessons.training_now import train_two_now
 from playground.numbers import percent
+from playground.pictures import jpegs
 from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
 
@@ -51,17 +53,24 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
-    told_beginnings = tuple(
-        beginning for beginning in taught_run.beginnings if beginning.told_heads and beginning.loss != "looked"
-    )
+    guidance = next(beginning for beginning in taught_run.beginnings if beginning.loss == "gathered")
     named_runs = zip(RUN_NAMES, (untold_run, taught_run), strict=True)
-    yield Row(*(Chart(mass_figure(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
-    yield Ask(guided_run_question())
+    yield Row(*(Chart(mass_figure(run, f"run {name}"), f"own object {name}", 330) for name, run in named_runs))
+    yield Ask(choice_question(
+        "training_told",
+        "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",
+        {
+            UNTOLD_RUN: (f"run {UNTOLD_RUN}",
+              "Its heads rise as well, though nobody told them where to look: the two charts are much alike."),
+            TAUGHT_RUN: (f"run {TAUGHT_RUN}", ""),
+        },
+        "",
+    ))  # fmt: skip
     title = f"run {TAUGHT_RUN}, the heads that were told"
     yield After(
         "training_told",
-        Chart(mass_figure(taught_run, title, told_beginnings), "own object told", 330),
-        Words(outcome_words(untold_run, taught_run, told_beginnings)),
+        Chart(mass_figure(taught_run, title, guidance), "own object told", 330),
+        Words(outcome_words(untold_run, taught_run, guidance)),
         Fold(
             "More: how the two runs differ",
             Words(
@@ -74,32 +83,19 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         Fold(
             "More: measured on pictures that nothing trained on",
-            Table(*json.loads(MEASURED.read_text(encoding="utf-8"))),
+            Table(**json.loads(MEASURED.read_text(encoding="utf-8"))),
         ),
     )
 
 
-def guided_run_question() -> Question:
-    return choice_question(
-        "training_told",
-        "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",
-        {name: f"run {name}" for name in RUN_NAMES}, TAUGHT_RUN, "",
-        {UNTOLD_RUN: "Its heads rise as well, though nobody told them where to look: the two charts are much alike."},
-    )  # fmt: skip
-
-
-def mass_figure(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) -> go.Figure:
-    """Share on the own object by step, one line a head and one point a saved moment. Heads that a loss asked to stay on
-    objects are coloured. The lines have a gap at the step at which that loss began: nothing was measured between the
-    moments before and after that step."""
+def mass_figure(run: Timelapse, title: str, guidance: Beginning | None = None) -> go.Figure:
+    """Share on the own object by step, one line a head and one point a saved moment. Heads that the loss `guidance`
+    asked to stay on objects are coloured. The lines have a gap where that loss began, between two moments."""
     shares = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
-    guided_heads = {
-        head for beginning in loss_beginnings if beginning.loss == "gathered" for head in beginning.told_heads
-    }
-    began_step = next((beginning.step for beginning in loss_beginnings if beginning.loss == "gathered"), None)
+    guided_heads = set(guidance.told_heads) if guidance else set()
     steps: list[float | None] = [max(FIRST_STEP, moment.step) for moment in run.moments]
-    if began_step is not None:
-        gap_index = sum(moment.step < began_step for moment in run.moments)
+    if guidance:
+        gap_index = sum(moment.step < guidance.step for moment in run.moments)
         steps.insert(gap_index, None)
         shares = np.insert(shares, gap_index, np.nan, axis=0)
     figure = go.Figure()
@@ -113,22 +109,17 @@ def mass_figure(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ..
         )  # fmt: skip
     figure.add_hline(y=100 * run.chance, line={"dash": "dash", "color": "gray", "width": 1})
     figure.add_hline(y=100 * FILTER_SHARE, line={"dash": "dot", "color": "gray", "width": 1})
-    if began_step is not None:
-        figure.add_vline(x=began_step, line={"dash": "dot", "color": TOLD_COLOUR})
-        figure.add_annotation(  # on a log axis, plotly wants the exponent as an annotation's x
-            x=float(np.log10(began_step)),
-            y=97,
-            xanchor="right",
-            showarrow=False,
-            text=f"the loss begins: step {began_step:,} ",
-        )
+    if guidance:
+        figure.add_vline(x=guidance.step, line={"dash": "dot", "color": TOLD_COLOUR})
+        text = f"the loss begins: step {guidance.step:,} "
+        exponent = float(np.log10(guidance.step))  # on a log axis, plotly wants it as an annotation's x
+        figure.add_annotation(x=exponent, y=97, xanchor="right", showarrow=False, text=text)
     figure.update_xaxes(type="log", title="step", dtick=1)
     figure.update_yaxes(range=[0, 100], ticksuffix=" %")
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def outcome_words(untold_run: Timelapse, taught_run: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
-    guidance = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
+def outcome_words(untold_run: Timelapse, taught_run: Timelapse, guidance: Beginning) -> str:
     best_share, (layer, head) = float(untold_run.moments[-1].mass[BEST_HEAD]), BEST_HEAD
     last_before = [moment for moment in taught_run.moments if moment.step < guidance.step][-1]
     first_after = next(moment for moment in taught_run.moments if moment.step >= guidance.step)
@@ -161,13 +152,37 @@ LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see worksh
 }
 
 
-# The time-lapse -------------------------------------------------------------------------------------------------------
-
-
 def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     run = read(TIMELAPSE)
     step, habits = first_habits(run)
-    yield Ask(habit_question_about(step, run))
+    from playground.pack import unpack
+
+    curve = run.curve[run.curve[:, 0] > 0]
+    drawn_steps = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
+    loss_sums = drawn_steps[:, 1:].sum(1)
+    first_moment, last_step = run.moments[0], run.moments[-1].step
+    yield Ask(Question(
+        "training_when",
+        "A head has a **habit** if what it does on average has a name: it stays near, say, or listens to the same "
+        "colour. The first head has one after ▢ steps.",
+        Number(10, last_step, log=True), step,
+        f"The whole run has {last_step:,} steps. No loss asked for this habit. Only some moments of the run were kept, "
+        "so it may have come a little earlier.",
+        prose="One run of the bundled model. At step 0 chance decides whom a patch listens to: a row spreads over "
+        f"about {2 ** first_moment.habits.entropy.mean():.0f} of the {unpack(first_moment.trace)[0]['tokens']} tokens. "
+        "After your guess **play**: the attention of one patch changes.",
+        tempting=(
+            ((0.5 * last_step, last_step), "The losses still fall there, but slowly: what is easy is learned early."),
+            ((10, max(11, step / 6)), "The losses fall at once, but at first because the model learns what is "
+             "frequent; for that no patch has to look at another one."),
+        ),
+        picture=Lines(
+            tuple(drawn_steps[:, 0].tolist()),
+            (Series("sum of the losses", tuple((loss_sums / loss_sums[0]).tolist()), QUERY),),
+            0, 1.05, "step", title="How far the losses have fallen", log_x=True,
+            marks=(Mark(step, f"the first habit: step {step:,}"),),
+        ),
+    ))  # fmt: skip
     loss_lines = "\n".join(f"- *{name}*: {LOSS_TEXTS[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in run.beginnings)
     layer = min(settings.layer, LAYER_COUNT - 1)
@@ -197,69 +212,22 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def habit_question_about(step: int, run: Timelapse) -> Question:
-    """The question: at which step does a head first have a habit, a named way to attend?"""
-    from playground.pack import unpack
-
-    curve = run.curve[run.curve[:, 0] > 0]
-    drawn_steps = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
-    loss_sums = drawn_steps[:, 1:].sum(1)
-    first_moment = run.moments[0]
-    prose = (
-        "One run of the bundled model. At step 0 chance decides whom a patch listens to: a row spreads over about "
-        f"{2 ** first_moment.habits.entropy.mean():.0f} of the {unpack(first_moment.trace)[0]['tokens']} tokens. After "
-        "your guess **play**: the attention of one patch changes."
-    )
-    return habit_question(
-        step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (loss_sums / loss_sums[0]).tolist(), prose
-    )
-
-
-def habit_question(step: int, last_step: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
-    """The first head has a habit at `step`. `losses`: the sum of the losses at `steps`, relative to the first sum."""
-    return Question(
-        "training_when",
-        "A head has a **habit** if what it does on average has a name: it stays near, say, or listens to the same "
-        "colour. The first head has one after ▢ steps.",
-        Number(10, last_step, log=True), step,
-        f"The whole run has {last_step:,} steps. No loss asked for this habit. Only some moments of the run were kept, "
-        "so it may have come a little earlier.",
-        prose=prose,
-        tempting=(
-            ((0.5 * last_step, last_step), "The losses still fall there, but slowly: what is easy is learned early."),
-            ((10, max(11, step / 6)), "The losses fall at once, but at first because the model learns what is "
-             "frequent; for that no patch has to look at another one."),
-        ),
-        picture=Lines(
-            tuple(steps), (Series("sum of the losses", tuple(losses), QUERY),),
-            0, 1.05, "step", title="How far the losses have fallen", log_x=True,
-            marks=(Mark(step, f"the first habit: step {step:,}"),),
-        ),
-    )  # fmt: skip
-
-
 def sharp_exercise(run: Timelapse) -> Exercise:
     bits, sharp_moment = sharp_bits(run), first_sharp_moment(run)
     share = share_of_the_fall(run, sharp_moment)
+    right_time = "after" if share > 0.5 else "before"
+    why = f"The losses have done {percent(share)} of their fall there."
     # the page opens at moments[-1]
     later_steps = [moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step]
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER_BITS} "
         "fewer than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
-        f"{'After' if share > 0.5 else 'Before'}: at step {sharp_moment.step:,} the sum of the losses has done "
+        f"{right_time.title()}: at step {sharp_moment.step:,} the sum of the losses has done "
         f"{percent(share)} of all its falling.",
         hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
         id="training_sharp",
         done=When({"moment": [sharp_moment.step]}),
-        answers=tuple(
-            (
-                time,
-                ""
-                if (time == "after") == (share > 0.5)
-                else f"The losses have done {percent(share)} of their fall there.",
-            )
-            for time in ("before", "after")
-        ),
+        answers=[(time, "" if time == right_time else why) for time in ("before", "after")],
         tempting=[(When({"moment": later_steps}), "A head is sharp enough here, but it was so at an earlier moment.")],
     )
 
@@ -304,11 +272,53 @@ def heads_in_words(heads: list[Head]) -> str:
     return ", ".join(groups)
 
 
+FIELD_SIDE = 96  # pixels along a field of the board
+PAIR_CAPTION = "one pair: each has to name the other’s colour"
+NEEDS_TEXT = (
+    "**Only the app trains:** it runs on your own machine, in about half a minute on two slow cores. Below stands how "
+    "to get it."
+)
+
+
+def train_two_now(subject: Subject, settings: Settings) -> Iterator[Part]:
+    yield Words(
+        "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
+        "patch with the same sign."
+    )
+    yield Workbench("train", "Train the two now", NEEDS_TEXT)
+    from playground import training  # a slow import
+    from playground.vit import VisionTransformer
+
+    board_image = training.board_image(0, FIELD_SIDE)
+    fields, aspect = (training.SIDE, training.SIDE), board_image.width / board_image.height
+    pair_picture = pictures.only_patches(board_image, fields, training.twin_fields(0), PAIR_CAPTION)
+    photo = Photo(jpegs.small_url(jpegs.as_jpeg(board_image)), fields, aspect, beside=pair_picture)
+    config, (layer, head) = training.CONFIG, training.TOLD_HEAD
+    count = sum(parameter.numel() for parameter in VisionTransformer(config).parameters())
+    yield Ask(choice_question(
+        "training_twin", "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin "
+        "all the same?",
+        {
+            "yes": ("yes: the colour of the twin stands nowhere else", ""),
+            "no": ("no: it was never told what a twin is",
+              "Nobody tells it *where* to look, but the loss says how well it answers. That is enough to find out."),
+            "near": ("it will look at neighbours, and guess from them",
+              "Neighbours know nothing of the twin’s colour: signs lie at random. It would be right by chance alone."),
+        },
+        "The only loss is on the answer, the twin’s colour. Every small step towards the twin lowers it. Train them.",
+        picture=photo,
+        prose=f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
+        f"{config.heads} heads and {count:,} parameters each, the same random ones at the beginning, "
+        f"the same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where "
+        "the twin is.",
+    ))  # fmt: skip
+
+
 FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 SETTINGS: dict[str, Setting] = {
     "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
-    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS), (FIRST_HABIT_LAYER, BEST_HEAD[0])),
-    "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
+    "layer": Setting(BEST_HEAD[0], range(MOST_HEADS), (FIRST_HABIT_LAYER, BEST_HEAD[0])),
+    "head": Setting(BEST_HEAD[1], range(MOST_HEADS)),
     "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from playground import samples
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.made import made, made_words
 from playground.lessons.parts import (
     CONVOLUTION,
     QUERY,
@@ -35,7 +34,17 @@ from playground.lessons.parts import (
     think,
 )  # fmt: skip
 from playground.lessons.pictures import lit_picture, outlined_picture
-from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, choice_question
+from playground.lessons.questions import (
+    Bars,
+    Lines,
+    Number,
+    Pictures,
+    Question,
+    Series,
+    choice_question,
+    made,
+    made_words,
+)
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
@@ -48,24 +57,6 @@ TOKEN_COUNTS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
 MOST_MOVED = 3  # most patches by which the picture is moved
 
 
-# How far --------------------------------------------------------------------------------------------------------------
-
-
-def field_question() -> Question:
-    return choice_question(
-        "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place know?",
-        {"nine": "9", "twentyfive": "25", "eightyone": "81"},
-        "twentyfive",
-        "Each of the nine places that the second reads has seen its own nine: together 5 × 5. Every further layer "
-        "adds a ring of one patch.",
-        {
-            "nine": "That is what the second layer reads. But what it reads are answers of the first, each of which "
-            "knows nine patches.",
-            "eightyone": "9 × 9 would count the same patches again and again: the nine neighbourhoods overlap.",
-        },
-    )  # fmt: skip
-
-
 def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
     k, layers, heads = settings.kernel, subject.vit.config.depth, subject.vit.config.heads
     yield Words(
@@ -75,7 +66,19 @@ def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
     figure = figure_record(distance_figure(layers, heads, k))
     yield Chart(made("distances_chart", figure=figure, kernel=k), "how-far", 320)
-    yield Ask(field_question())
+    yield Ask(choice_question(
+        "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place "
+        "know?",
+        {
+            "nine": ("9",
+              "That is what the second layer reads. But what it reads are answers of the first, each of which knows "
+              "nine patches."),
+            "twentyfive": ("25", ""),
+            "eightyone": ("81", "9 × 9 would count the same patches again and again: the nine neighbourhoods overlap."),
+        },
+        "Each of the nine places that the second reads has seen its own nine: together 5 × 5. Every further layer "
+        "adds a ring of one patch.",
+    ))  # fmt: skip
     yield any_convolution(subject)
     yield Words(made_words(
         f"This picture is {{side}} patches long. A {k}×{k} stack needs **{{layers}} layers** until one edge can hear "
@@ -99,8 +102,7 @@ def distance_figure(layers: int, heads: int, k: int) -> go.Figure:
     )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4)
-    figure.update_yaxes(title="patches away", rangemode="tozero")
-    return figure
+    return figure.update_yaxes(title="patches away", rangemode="tozero")
 
 
 def any_convolution(subject: Subject) -> Fold:
@@ -124,32 +126,26 @@ def any_convolution(subject: Subject) -> Fold:
     )
 
 
-# A shifted picture ----------------------------------------------------------------------------------------------------
-
-
-def shift_question(difference: float, layer: int, head: int, convolution_text: str, pictures: Pictures) -> Question:
-    """`difference`: per cent of the weight; `convolution_text`: what the shift does to a convolution's outputs."""
-    return Question(
-        "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
-        Number(0, 100, " %"), difference,
-        f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
-        f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution_text}.",
-        prose=SHIFT_PROSE,
-        tempting=(
-            ((0, 0.4), "So it would be with a convolution, away from the edges."),
-            ((90, 100), "Most of what a patch is compared with has moved along, so most of its weight stays."),
-        ),
-        picture=pictures,
-    )  # fmt: skip
-
-
 def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer, head = subject.shown_head
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
     crops = shifted_crops(subject, settings.moved)
     context = f"{subject.identity} {crops.patches} {layer} {head}"
-    yield Ask(shift_question(100 * crops.apart, layer, head, convolution_words(crops), crop_pictures(crops)), context)
+    yield Ask(Question(
+        "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
+        Number(0, 100, " %"), 100 * crops.apart,
+        f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
+        f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution_words(crops)}.",
+        prose="Move the picture by whole patches. A convolution’s answer moves along and stays the same: **translation "
+        "equivariance**, for one kernel is used everywhere. Most ViTs add a position to each patch, so the same patch "
+        "at another place is another token.",
+        tempting=(
+            ((0, 0.4), "So it would be with a convolution, away from the edges."),
+            ((90, 100), "Most of what a patch is compared with has moved along, so most of its weight stays."),
+        ),
+        picture=crop_pictures(crops),
+    ), context)  # fmt: skip
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
     yield After(
         "two_ways_shift",
@@ -203,11 +199,13 @@ def convolution_words(shift: ShiftedCrops) -> str:
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
 
-# What is built in -----------------------------------------------------------------------------------------------------
-
-
-def parameters_question(d: int) -> Question:
-    return Question(
+def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
+    d = subject.vit.config.width
+    yield Words(
+        "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
+        "it has seen a single picture."
+    )
+    yield Ask(Question(
         "two_ways_built",
         f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers, biases aside. All of attention, W_Q, W_K, "
         "W_V and W_O, learns ▢.",
@@ -224,16 +222,7 @@ def parameters_question(d: int) -> Question:
             (d * d, 4 * d * d, 9 * d * d, 25 * d * d), 26 * d * d, at=1, across=True, height=380,
             title=f"Parameters, width {d}",
         ),
-    )  # fmt: skip
-
-
-def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
-    width = subject.vit.config.width
-    yield Words(
-        "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
-        "it has seen a single picture."
-    )
-    yield Ask(parameters_question(width), str(width))
+    ), str(d))  # fmt: skip
     yield Choice("reads", "Look at", READ_OPTIONS)
     yield from side_by_side(subject, settings.reads)
     yield Fold("More: bias by bias", Table(
@@ -281,50 +270,17 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
     picture = {"sample": other_sample} if reads == "other" else {}
     verb, row = ("may read", "even") if reads == "may" else ("mixes", "head")
+    kernel_row, attention_row = (
+        made("lit", row="kernel", **picture),
+        made("lit", row=row, layer=layer, head=head, **picture),
+    )
     yield Row(
-        Picture(
-            made("lit", row="kernel", **picture),
-            f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere",
-        ),
-        Picture(
-            made("lit", row=row, layer=layer, head=head, **picture),
-            f"attention, layer {layer}, head {head}, {verb} all patches",
-        ),
+        Picture(kernel_row, f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"),
+        Picture(attention_row, f"attention, layer {layer}, head {head}, {verb} all patches"),
     )
 
 
 WINDOW_SIZE, D_K = 49, 64  # tokens in a window, width of a head
-
-
-# Cheaper ways ---------------------------------------------------------------------------------------------------------
-
-
-def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
-    """`products`: at each count of tokens, FLOPs of the first product: (all pairs, windows, linear)."""
-    all_pairs, windows, linear = (tuple(column) for column in zip(*products, strict=True))
-    return Question(
-        "two_ways_cheaper",
-        f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
-        Number(1e5, 1e11, log=True), linear[-1],
-        f"2Nd² = 2 · {counts[-1]:,} · {D_K}²: it grows with N, not N², and is 1/{all_pairs[-1] // linear[-1]} of all "
-        f"pairs. At N = d = {D_K} tokens the two cost the same, and below that it costs more. Counted, not measured: "
-        "what is quickest also depends on memory: *Cost*, step 4.",
-        prose=f"One head of {D_K} numbers. Full attention compares all pairs. Attention in windows of {WINDOW_SIZE} "
-        "tokens compares only those in a window.",
-        tempting=(
-            ((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),
-            ((1e5, 1e7), f"Each token still takes d × d = {D_K**2:,} products."),
-        ),
-        picture=Lines(
-            tuple(counts),
-            (
-                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW_SIZE}", windows, VALUE, dash=True),
-                Series("linear attention", linear, QUERY, shown=1, below=True),
-            ),
-            1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
-            x_ticks=tuple(counts),
-        ),
-    )  # fmt: skip
 
 
 KEEP_OPTIONS = {"0.5": "half", "0.9": "90 %", "0.99": "99 %", "chosen": "what matters, as Mamba chooses"}
@@ -350,7 +306,30 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
-    yield Ask(linear_question(counts, [two_ways.product_flops(n, WINDOW_SIZE, D_K) for n in counts]))
+    all_pairs, windows, linear = zip(*(two_ways.product_flops(n, WINDOW_SIZE, D_K) for n in counts), strict=True)
+    yield Ask(Question(
+        "two_ways_cheaper",
+        f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
+        Number(1e5, 1e11, log=True), linear[-1],
+        f"2Nd² = 2 · {counts[-1]:,} · {D_K}²: it grows with N, not N², and is 1/{all_pairs[-1] // linear[-1]} of all "
+        f"pairs. At N = d = {D_K} tokens the two cost the same, and below that it costs more. Counted, not measured: "
+        "what is quickest also depends on memory: *Cost*, step 4.",
+        prose=f"One head of {D_K} numbers. Full attention compares all pairs. Attention in windows of {WINDOW_SIZE} "
+        "tokens compares only those in a window.",
+        tempting=(
+            ((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),
+            ((1e5, 1e7), f"Each token still takes d × d = {D_K**2:,} products."),
+        ),
+        picture=Lines(
+            counts,
+            (
+                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW_SIZE}", windows, VALUE, dash=True),
+                Series("linear attention", linear, QUERY, shown=1, below=True),
+            ),
+            1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
+            x_ticks=counts,
+        ),
+    ))  # fmt: skip
     yield Words(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
@@ -430,8 +409,3 @@ LESSON = Lesson(
                         ("cheap_tokens", "keeps"), picture=False),
     },
 )  # fmt: skip
-SHIFT_PROSE = (
-    "Move the picture by whole patches. A convolution’s answer moves along and stays the same: **translation "
-    "equivariance**, for one kernel is used everywhere. Most ViTs add a position to each patch, so the same "
-    "patch at another place is another token."
-)

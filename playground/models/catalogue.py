@@ -1,8 +1,5 @@
-"""Implements the commands `models` and `download`, which list the loadable models and download weights ahead of time.
-
-Modules that import torch are imported only when needed: `make run` calls `download` at every start, and mostly there is
-nothing to download.
-"""
+"""Implements the commands `models` and `download`. Modules that import torch are imported only when needed: `make run`
+calls `download` at every start, and mostly there is nothing to download."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def short_list() -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Card:
+class Offer:
     name: str
     config: Config
     megabytes: float  # size of the download
@@ -42,7 +39,7 @@ class Card:
         return short_list().get(self.name, {}).get("good_for", "")
 
 
-def card(name: str) -> Card | None:
+def card(name: str) -> Offer | None:
     """The facts to show about a model before it is downloaded; None if it can't be loaded."""
     import torch
 
@@ -50,7 +47,7 @@ def card(name: str) -> Card | None:
 
     if name == "dinov2-small":
         dinov2 = borrowed.DINOV2
-        return Card(name, timm_models.DINOV2_SMALL, borrowed.PACKAGE_BYTES[dinov2.package] / 1e6, dinov2.licence)
+        return Offer(name, timm_models.DINOV2_SMALL, borrowed.PACKAGE_BYTES[dinov2.package] / 1e6, dinov2.licence)
     import timm
 
     with torch.device("meta"):
@@ -59,7 +56,7 @@ def card(name: str) -> Card | None:
         return None
     megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
     licence = model.pretrained_cfg.get("license") or "not stated"
-    return Card(name, timm_models.read_config(model, name), megabytes, licence)
+    return Offer(name, timm_models.read_config(model, name), megabytes, licence)
 
 
 def list_models(pattern: str | None) -> None:
@@ -106,8 +103,7 @@ def download(names: list[str]) -> None:
 
 
 def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
-    """Fetches the weights and files of a name that are not on this machine. `report` is a class like tqdm, for the
-    progress bar. With `offline=True` nothing is fetched, and missing files raise an error."""
+    """Fetches what is not on this machine, or with `offline=True` raises. `report` is a class like tqdm."""
     if name in borrowed.GROUPS:
         return borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
     from playground.models import timm_models

@@ -1,9 +1,6 @@
-"""Packs weights for the browser's engine, which reads them in `playground/microscope/engine/vit.js`.
-
-The file is a pack (`playground/pack`). Large matrices are int8, with a gain for each 32 numbers of a row. All other
-arrays are float32, or float16 if this has no visible effect. As licences require, the header states the author, the
-licence and the changes.
-"""
+"""Packs weights for the browser's engine (microscope/engine/vit.js). Large matrices are int8, with a gain for each 32
+numbers of a row; other arrays are float32, or float16 if this has no visible effect. As licences require, the header
+states the author, the licence and the changes."""
 
 from __future__ import annotations
 
@@ -68,8 +65,7 @@ def to_engine(vit: VisionTransformer) -> bytes:
 
 
 def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(codes int8, gains float16 (rows, blocks)) of a matrix (rows, columns) float32: a number is about its code × its
-    block's gain."""
+    """(codes int8, gains float16 (rows, blocks)): a number of the matrix is about its code × its block's gain."""
     rows, columns = matrix.shape
     block_count = math.ceil(columns / BLOCK)
     padded = np.zeros((rows, block_count * BLOCK), np.float32)

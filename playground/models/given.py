@@ -90,13 +90,6 @@ def _read(name: str, value: Any) -> Any:
     return read
 
 
-def texts_of(options: Options) -> dict[str, str]:
-    """{option: value as text}, for the flags of a command."""
-    return {
-        name: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value) for name, value in options.items()
-    }
-
-
 def config_fields(options: Options) -> dict[str, Any]:
     """The fields of Config for these options. Pools outside POOL_WORDS are left out (see POOLS)."""
     known = {name: value for name, value in options.items() if name != "global_pool" or value in POOL_WORDS}

@@ -1,8 +1,5 @@
-"""Fetches files from the hub: checks before a download whether it answers, and shows the progress.
-
-The check takes at most a few seconds, and a failure is remembered for a minute. The hub's own library would try for
-half a minute each time.
-"""
+"""Fetches files from the hub: checks before a download for a few seconds whether it answers, and remembers a failure
+for a minute. The hub's own library would try for half a minute each time."""
 
 from __future__ import annotations
 

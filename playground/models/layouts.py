@@ -63,8 +63,7 @@ def is_meta(names: Iterable[str]) -> bool:
 
 
 def our_weights(state: State) -> dict[str, Tensor]:
-    """The weights under our names, as our VisionTransformer has them. Unknown names stay: the error that they don't fit
-    names them."""
+    """The weights under our names. Unknown names stay: the error that they don't fit names them."""
     refuse_adapters(state)
     named: dict[str, Tensor] = {}
     for name, value in state.items():
@@ -129,9 +128,6 @@ def is_clip_classifier(names: Iterable[str]) -> bool:
     """Whether labels are read from the mean of CLIP's patches, and not captions from its class token."""
     names = set(map(our_name, names)) | {name for name in names if name.startswith("visual_projection.")}
     return {"norm_pre.weight", "head.weight"} <= names and "visual_projection.weight" not in names
-
-
-# Wrappers, adapters, heads --------------------------------------------------------------------------------------------
 
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:

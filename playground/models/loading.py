@@ -1,6 +1,5 @@
-"""Loads a model for Python's `load` and the command line: from a name, a file, a folder, a repository on the hub, or a
-model object. A server uses zoo.resolve instead, which accepts only names, so that a visitor's text never reaches a
-folder or a pickled file."""
+"""Loads a model for Python's `load` and the command line. A server uses zoo.resolve instead, which accepts only names,
+so that a visitor's text never reaches a folder or a pickled file."""
 
 from __future__ import annotations
 
@@ -149,13 +148,7 @@ def load(
     return vit
 
 
-def resolve(
-    model: str | os.PathLike[str],
-    pretrained: bool,
-    weights: str | os.PathLike[str] | None,
-    offline: bool,
-    options: Options,
-) -> Source:
+def resolve(model: str | os.PathLike[str], pretrained: bool, weights: Any, offline: bool, options: Options) -> Source:
     """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
@@ -224,9 +217,6 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> st
     return no_answer
 
 
-# Files and folders ----------------------------------------------------------------------------------------------------
-
-
 def _path(name: str) -> Path:
     """The text as a path, with ~ expanded."""
     path = Path(name.removeprefix(FOLDER_PREFIX)).expanduser()
@@ -240,22 +230,17 @@ def _path(name: str) -> Path:
 
 
 def _file_of(folder: Path) -> Path:
-    """The file of weights in a folder, or the index of several files."""
+    """The file of weights in a folder."""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
-    names = (WEIGHTS_FILE, PICKLED_WEIGHTS, f"*{weights_file.INDEX}", "*.safetensors")
-    for name in (*names, *(f"*{suffix}" for suffix in weights_file.PICKLED)):
+    for name in (WEIGHTS_FILE, PICKLED_WEIGHTS, "*.safetensors", *(f"*{suffix}" for suffix in weights_file.PICKLED)):
         if len(files := list(folder.glob(name))) == 1:
             return files[0]
     raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}: name the file of weights.")
 
 
-# The hub --------------------------------------------------------------------------------------------------------------
-
-
 def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options) -> Source:
-    """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
-    cache."""
+    """The Source of a repository on the hub: for a timm model by its name, else from files in the hub's cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
         return with_options(zoo.resolve(name, pretrained, offline), options)

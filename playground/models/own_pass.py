@@ -5,7 +5,6 @@ queries, keys and what is added to their scores are taken where it asks torch fo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,18 +16,9 @@ from playground.errors import PlaygroundError
 from playground.models import timm_models
 from playground.models.checking import evaluation_mode
 from playground.vit import QKV
-from playground.vit_parts import lengths_after
+from playground.vit_parts import by_head, lengths_after
 
 Call = tuple[tuple[Tensor, ...], Tensor | None, float | None]  # (queries, keys, values), what is added, the scale
-
-
-@dataclass(frozen=True)
-class OwnPass:
-    record: dict[int, QKV]
-    norms: dict[int, Tensor]  # layer -> the lengths of its values after W_O, (heads, tokens), where that is all
-    biases: dict[int, Tensor]  # layer -> what is added to the scores, (heads, tokens, tokens)
-    scale: float
-    logits: Tensor  # (classes,)
 
 
 class _Attentions(TorchFunctionMode):
@@ -70,19 +60,22 @@ def attention_calls(model: Any, pixels: Tensor) -> tuple[Tensor, list[Call]]:
     return logits, calls
 
 
-def run(model: Any, pixels: Tensor) -> OwnPass:
-    """Runs the model on (1, 3, height, width), in evaluation mode and without dropout."""
+def run(model: Any, pixels: Tensor) -> dict[str, Any]:
+    """The fields of a trace that come of a pass of (1, 3, height, width), in evaluation mode and without dropout."""
     logits, calls = attention_calls(model, pixels)
     record = {i: QKV(*(x[0].float() for x in qkv)) for i, (qkv, _, _) in enumerate(calls)}
     masks = {i: mask for i, (_, mask, _) in enumerate(calls) if mask is not None}
     (heads, tokens, _), given_scale = record[0].q.shape, calls[0][2]
-    return OwnPass(
-        {i: QKV(q, k, None) for i, (q, k, _) in record.items()},  # type: ignore[arg-type]
-        {i: _norms(block, record[i].v) for i, block in enumerate(model.blocks) if _adds_plainly(block)},
-        {i: mask.float().cpu().expand(1, heads, tokens, tokens)[0] for i, mask in masks.items()},
-        record[0].q.shape[-1] ** -0.5 if given_scale is None else given_scale,
-        logits[0].float().cpu(),
-    )
+    scale = record[0].q.shape[-1] ** -0.5 if given_scale is None else given_scale
+    return {
+        "record": {i: QKV(q, k, None) for i, (q, k, _) in record.items()},  # type: ignore[arg-type]
+        "layers": len(record),
+        "stored_norms": {i: _norms(block, record[i].v) for i, block in enumerate(model.blocks) if _adds_plainly(block)},
+        "biases": {i: mask.float().cpu().expand(1, heads, tokens, tokens)[0] for i, mask in masks.items()},
+        "native_scale": scale,
+        "scale": scale,
+        "logits": logits[0].float().cpu(),
+    }
 
 
 def _adds_plainly(block: Any) -> bool:
@@ -96,4 +89,4 @@ def _norms(block: Any, v: Tensor) -> Tensor:
     gain = getattr(block, "gamma_1", None)
     gain = getattr(getattr(block, "ls1", None), "gamma", None) if gain is None else gain
     matrix = block.attn.proj.weight if gain is None else gain[:, None] * block.attn.proj.weight
-    return lengths_after(matrix, v).detach().cpu()
+    return lengths_after(by_head(matrix, len(v)), v).cpu()

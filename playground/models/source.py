@@ -1,6 +1,5 @@
 """Defines Source, the description of a model before it is built: its Config, the place of its weights, and assumptions.
-zoo.py makes the Source of a name, model_file.py that of a file, and loading.py that of anything that `load` takes.
-Callers pass the Source on, so that no Source is made twice."""
+Callers pass it on, so that no Source is made twice."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ class Source:
 
 
 def checked(entries: Any) -> Config:
-    """The Config that a file describes. Raises ValueError with the reason if the Config is impossible: the file may
-    come from anybody."""
+    """The Config that a file describes. Raises ValueError if it is impossible: the file may come from anybody."""
     if not isinstance(entries, dict):
         raise ValueError("it is no list of names and values")
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
@@ -54,9 +52,6 @@ def checked(entries: Any) -> Config:
     if any(side % config.patch_size for side in config.image_size):
         raise ValueError(f"patches of {config.patch_size} pixels don't fill {config.image_size}")
     return config
-
-
-# Facts that are not stated anywhere -----------------------------------------------------------------------------------
 
 
 def assumed_facts(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
@@ -103,8 +98,7 @@ def why_no_answer(source: Source) -> str:
 
 
 def notice(vit: VisionTransformer) -> str:
-    """A text about the assumptions: the assumed values, the options of `load` that change them, and why there are no
-    labels; "" if nothing was assumed."""
+    """A text about the assumed values, the options that change them, and why there are no labels; "" without any."""
     sentences = []
     if vit.assumed:
         values = ", ".join(assumption.value for assumption in vit.assumed)
@@ -113,9 +107,6 @@ def notice(vit: VisionTransformer) -> str:
     if vit.no_answer:
         sentences.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
     return " ".join(sentences)
-
-
-# The model ------------------------------------------------------------------------------------------------------------
 
 
 def meta_model(source: Source) -> VisionTransformer:

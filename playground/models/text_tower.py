@@ -1,9 +1,6 @@
-"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. The image tower is our own
-VisionTransformer. The text tower is computed by `transformers`, which must be installed (pip install
-'attention-playground[text]'); the tower's weights must be stored with those of the image tower.
-
-Only the vector of a text, a few hundred numbers, is kept in memory, not the tower.
-"""
+"""Computes the vectors of texts for CLIP and SigLIP. The text tower is computed by `transformers` (pip install
+'attention-playground[text]'); its weights must be stored with those of the image tower. Only the vector of a text, a
+few hundred numbers, is kept in memory."""
 
 from __future__ import annotations
 

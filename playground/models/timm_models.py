@@ -1,8 +1,5 @@
-"""Finds out whether a model of timm is a plain ViT, reads its Config, and finds its weights.
-
-These models are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only if a name or
-a model of timm is asked for.
-"""
+"""Finds out whether a model of timm is a plain ViT, reads its Config, and finds its weights. Importing timm takes
+seconds, so it is imported only if a name or a model of timm is asked for."""
 
 from __future__ import annotations
 
@@ -39,12 +36,8 @@ def matching_names(pattern: str) -> list[str]:
     return [name for module in PLAIN_MODULES for name in timm.list_models(wildcard, module=module, pretrained=True)]
 
 
-# Architectures --------------------------------------------------------------------------------------------------------
-
-
 def timm_config(name: str) -> Config:
-    """Our Config for one of timm's models. Raises a PlaygroundError with the reason if our VisionTransformer can't
-    compute this model."""
+    """Our Config for one of timm's models. Raises if our VisionTransformer can't compute this model."""
     if name == "dinov2-small":
         return DINOV2_SMALL
     import timm
@@ -171,12 +164,8 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
     return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
 
 
-# Weights --------------------------------------------------------------------------------------------------------------
-
-
 def hub_file(name: str, offline: bool, report: type | None = None) -> Path:
-    """The path of a model's safetensors file. A model whose weights are not on the hub is refused, because weights
-    elsewhere are pickled."""
+    """The path of a model's safetensors file. Weights that are not on the hub are pickled, so they are refused."""
     from timm.models import get_pretrained_cfg
 
     source = get_pretrained_cfg(name)
@@ -201,9 +190,6 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
     except Exception as error:  # several libraries raise exceptions of their own
         raise PlaygroundError(f"timm can't read the weights of {name} ({error!s:.200}).") from error
-
-
-# Names ----------------------------------------------------------------------------------------------------------------
 
 
 def _nearest_that_loads(name: str) -> str:
@@ -232,8 +218,7 @@ def _words(name: str) -> set[str]:
 
 @cache
 def loads(name: str) -> bool:
-    """Whether our VisionTransformer can compute this model. Cached, because a mistyped name tries many models, at tens
-    of milliseconds each."""
+    """Whether our VisionTransformer can compute this model. Cached: a mistyped name tries many models."""
     import timm
 
     if not timm.is_model(name):

@@ -1,9 +1,6 @@
-"""Reads weights from files. The header of a safetensors file is checked before any data is read, because the file may
-come from anybody and its header may state anything.
-
-What torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar) is read by `torch.load(weights_only=True)`, which runs nothing
-in the file, and only for Python's `load` and the command line: a server opens safetensors alone.
-"""
+"""Reads weights from files that may come from anybody: the header is checked before any data is read. What torch has
+pickled (.pth, .pt, .bin, .ckpt, .pth.tar) is read by `torch.load(weights_only=True)`, which runs nothing in the file,
+and only for Python's `load` and the command line: a server opens safetensors alone."""
 
 from __future__ import annotations
 
@@ -16,58 +13,39 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import json_of
 from playground.models.layouts import unwrapped
 
 LONGEST_HEADER = 4 * 2**20  # bytes; the header of a ViT-g has 100,000
 MOST_TENSORS = 10_000
-INDEX = ".safetensors.index.json"  # end of the name of an index to weights in several files
 PICKLE_STARTS = (b"PK", b"\x80\x02")  # a zip since 2020, before it a bare pickle
 PICKLED = (".pth", ".pt", ".bin", ".ckpt", ".tar")
 STATE_KEYS = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
 
 
-def parts_of(path: Path) -> list[Path]:
-    """The file itself, or the files that an index names. Those must lie in the index's folder."""
-    if not path.name.endswith(INDEX):
-        return [path]
-    names = json_of(path).get("weight_map")
-    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
-        raise PlaygroundError(f"{path} is no index of weights: it has no weight_map.")
-    file_names = sorted(set(names.values()))
-    if strange_names := [name for name in file_names if Path(name).name != name or not name.endswith(".safetensors")]:
-        raise PlaygroundError(f"{path} names {strange_names[0]!r:.60}, which is no .safetensors file beside it.")
-    return [path.with_name(name) for name in file_names]
-
-
 def outline(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """(metadata, weights without memory) from the header of a file, or of the files of an index."""
+    """(metadata, weights without memory) from the header of a file."""
     return _read(path, lambda file, name: torch.empty(file.get_slice(name).get_shape(), device="meta"))
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The weights of a safetensors file, or of the files of an index, in float32."""
+    """The weights of a safetensors file, in float32."""
     return _read(path, lambda file, name: file.get_tensor(name).float())[1]
 
 
 def _read(path: Path, tensor_of: Callable[[Any, str], Tensor]) -> tuple[dict[str, str], dict[str, Tensor]]:
     from safetensors import safe_open
 
-    metadata: list[dict[str, str]] = []
-    state: dict[str, Tensor] = {}
-    for part in parts_of(path):
-        _check_start(part)
-        try:
-            with safe_open(part, framework="pt") as file:  # checks the header's claims against the file's length
-                names = list(file.keys())
-                if len(names) > MOST_TENSORS:
-                    raise ValueError(f"it claims {len(names):,} tensors")
-                state |= {name: tensor_of(file, name) for name in names}
-                metadata.append(file.metadata() or {})
-        except Exception as error:  # its library raises exceptions of its own
-            reason = f"is not a readable safetensors file ({error}); save it again in that format"
-            raise PlaygroundError(f"{part} {reason}.") from None
-    return metadata[0], _sound(path, state)
+    _check_start(path)
+    try:
+        with safe_open(path, framework="pt") as file:  # checks the header's claims against the file's length
+            names = list(file.keys())
+            if len(names) > MOST_TENSORS:
+                raise ValueError(f"it claims {len(names):,} tensors")
+            state, metadata = {name: tensor_of(file, name) for name in names}, file.metadata() or {}
+    except Exception as error:  # its library raises exceptions of its own
+        reason = f"is not a readable safetensors file ({error}); save it again in that format"
+        raise PlaygroundError(f"{path} {reason}.") from None
+    return metadata, _sound(path, state)
 
 
 def _check_start(path: Path) -> None:
@@ -97,9 +75,6 @@ def _sound(path: Path, state: dict[str, Tensor]) -> dict[str, Tensor]:
         if not x.is_meta and not bool(torch.isfinite(x).all()):
             raise PlaygroundError(f"{path} holds numbers that are none (NaN or infinite) in {name}.")
     return state
-
-
-# Pickled files --------------------------------------------------------------------------------------------------------
 
 
 def is_pickled(path: Path) -> bool:

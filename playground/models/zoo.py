@@ -1,8 +1,5 @@
-"""Resolves the names of models: the bundled models, the untrained one, DINOv2, the ViT paper's, and timm's plain ViTs.
-
-`resolve` turns a name into a Source, and callers pass the Source on. For timm's models, timm gives the architecture and
-the address of the weights, but the model is built as our own VisionTransformer. A name is never a path.
-"""
+"""Resolves the names of models into Sources: the bundled models, the untrained one, DINOv2, the ViT paper's, and timm's
+plain ViTs. A name is never a path."""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ UNTRAINED_CONFIG = Config(
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
-    """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. The
-    weights are not read yet."""
+    """The Source of a name that a stranger may type. The weights are not read yet."""
     if name == "untrained":
         return Source(name, UNTRAINED_CONFIG)
     if file := SHIPPED_MODELS.get(name):

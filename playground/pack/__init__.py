@@ -86,8 +86,7 @@ def unpack(data: bytes | mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def upper_layer(layers: int) -> int:
-    """The layer that is shown by default: two thirds of the way up, where heads tend to look at objects.
-    microscope/core/view.js has the same rule."""
+    """The layer that is shown by default: where heads tend to look at objects. core/view.js has the same rule."""
     return 2 * layers // 3
 
 

@@ -1,5 +1,4 @@
-"""Records a forward pass: the queries, keys and values of each layer. The record's bytes, for the browser, hold the
-norms of the values instead of the values."""
+"""Records a forward pass: queries, keys and values of each layer. Its bytes hold the norms of the values instead."""
 
 from __future__ import annotations
 
@@ -68,9 +67,8 @@ class Record:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        scale_words = {1.0: ", run without 1/√d_k", self.native_scale: ""}.get(
-            self.scale, f", run with scale {self.scale:.3g}"
-        )
+        usual = {1.0: ", run without 1/√d_k", self.native_scale: ""}
+        scale_words = usual.get(self.scale, f", run with scale {self.scale:.3g}")
         cut_words = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
         cut_words += "".join(f", {words}" for words in self.interventions)
         size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
@@ -136,10 +134,8 @@ class Record:
         rows, columns = self.grid
         if isinstance(query, str):
             if query not in self.prefix:
-                prefix_names = ", ".join(self.prefix) or "none"
-                raise PlaygroundError(
-                    f"{self.model} has no token called {query!r}; its prefix tokens are: {prefix_names}."
-                )
+                names = ", ".join(self.prefix) or "none"
+                raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {names}.")
             return self.prefix.index(query)
         if (token := index(query)) is not None:
             if not 0 <= token < self.tokens:
@@ -158,8 +154,7 @@ class Record:
         return len(self.prefix) + row * columns + column
 
     def some_patches(self, most: int) -> list[int]:
-        """The token indices of at most `most` evenly spread patches, for measurements that would take too long on all
-        patches."""
+        """The token indices of at most `most` evenly spread patches."""
         patches = range(len(self.prefix), self.tokens)
         return list(patches[:: math.ceil(len(patches) / most)])
 
@@ -189,18 +184,14 @@ class Record:
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def at_mask(self, layer: int) -> Tensor | None:
-        """The mask of a layer, (heads or 1, N, N): whether a token attends to another. None if `at` leaves the mask
-        unchanged."""
+        """The mask of a layer, (heads or 1, N, N); None if `at` leaves it unchanged."""
         if self.at is untouched:
             return None
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
         cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any_layer.q.device))
-        return (
-            None
-            if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
-            else mask[0].cpu().expand(-1, self.tokens, self.tokens)
-        )
+        is_unchanged = mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
+        return None if is_unchanged else mask[0].cpu().expand(-1, self.tokens, self.tokens)
 
     def intervening(self) -> At:
         """The cuts and `at` of the pass in one function, for another pass."""
@@ -262,7 +253,7 @@ class Record:
         from 0."""
         if any(self.at_mask(layer) is not None for layer in self.record):
             raise PlaygroundError(
-                "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
+                "at= decides who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
         if self.biases:
             raise PlaygroundError(
@@ -322,25 +313,6 @@ class Record:
             return cls(**_fields(header, arrays))
         except (KeyError, ValueError, TypeError) as error:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leaves the network, which may take hundreds of megabytes, out of a pickle. Value norms need the network, so
-        they are computed first."""
-        if self.vit is None:
-            return self.__dict__ | {"at": untouched}
-        contiguous = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
-        record = {
-            layer: QKV(q.clone(memory_format=contiguous), k.clone(memory_format=contiguous), None)  # type: ignore[arg-type]
-            for layer, (q, k, _) in self.record.items()
-        }
-        norms = dict(zip(self.record, self._norms(list(self.record)), strict=True))
-        return self.__dict__ | {
-            "at": untouched,
-            "vit": None,
-            "weight_versions": (),
-            "record": record,
-            "stored_norms": norms,
-        }
 
 
 def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

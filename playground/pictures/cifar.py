@@ -1,7 +1,5 @@
-"""Reads a data set of small labelled pictures in the format of CIFAR-10's binary files, one picture at a time.
-
-A picture is a record of 3,073 bytes: its label, then all red bytes, all green and all blue.
-"""
+"""Reads small labelled pictures from CIFAR-10's binary files, one at a time. A picture is a record of 3,073 bytes: its
+label, then all red bytes, all green and all blue."""
 
 from __future__ import annotations
 

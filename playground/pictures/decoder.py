@@ -1,10 +1,6 @@
-"""Decodes pictures in a process with limited memory and time (decoder_process.py). A file's header does not say how
-much a decoder will take, and a decoding thread can't be ended; a process can. This module starts that process and sends
-requests to it.
-
-A server decodes all uploads this way (serving/pictures.py). Python and notebooks decode in their own process, except
-AVIF and HEIC: a file of three kilobytes that claims 100 × 100 pixels made a decoder take 0.9 GB.
-"""
+"""Decodes pictures in a process with limited memory and time (decoder_process.py): a header does not say how much a
+decoder will take, and a decoding thread can't be ended. A server decodes all uploads this way. Python decodes in its
+own process, except AVIF and HEIC: three kilobytes that claim 100 × 100 pixels made a decoder take 0.9 GB."""
 
 from __future__ import annotations
 

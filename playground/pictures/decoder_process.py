@@ -1,8 +1,5 @@
-"""The process that decodes pictures, one after the other, with limited memory and time.
-
-`python -m playground.pictures.decoder_process BYTES` reads requests from its standard input, as decoder.py writes them,
-and answers with upright RGB or a sentence. It ends when its input ends, and so with the process that started it.
-"""
+"""The process that decodes pictures, one after the other, with limited memory and time. It reads requests from its
+standard input, as decoder.py writes them, and ends when its input ends, and so with its parent."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from PIL import (
 )
 
 from playground.errors import PlaygroundError
+from playground.numbers import bytes_in
 from playground.pictures.decoder import ANSWER_HEADER, READY, REQUEST_HEADER
 from playground.pictures.images import decode_here
 
@@ -30,7 +28,7 @@ LARGE_PEAK = 150 * 2**20  # bytes: after a larger peak the process ends, because
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C the server ends this process
-    _limit_memory(int(sys.argv[1]))
+    limit_memory(int(sys.argv[1]))
     AvifImagePlugin.DEFAULT_MAX_THREADS = pillow_heif.options.DECODE_THREADS = THREADS
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's prints must not be taken for an answer
@@ -46,7 +44,9 @@ def main() -> None:
             return
         _limit_seconds(seconds)
         size, body = _answer(data, pixels, side)
-        is_last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE_PEAK
+        # not by getrusage, which also counts memory that the server had when it started this process
+        peak = bytes_in(Path("/proc/self/status"), "VmHWM") or 0
+        is_last = file == MOST_FILES - 1 or peak > LARGE_PEAK
         answers.write(ANSWER_HEADER.pack(*size, is_last))
         answers.write(body)
         answers.flush()
@@ -63,16 +63,7 @@ def _answer(data: bytes, pixels: int, side: int) -> tuple[tuple[int, int, int], 
     return (*image.size, 0), image.tobytes()
 
 
-def _most_bytes_taken() -> int:
-    """The largest memory of this process so far; 0 if the system does not report it. getrusage is not used, because it
-    also counts memory that the server had when it started this process."""
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
-    return 0
-
-
-def _limit_memory(most_bytes: int) -> None:
+def limit_memory(most_bytes: int) -> None:
     with contextlib.suppress(OSError):  # makes Linux end this process first when memory runs out
         Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits

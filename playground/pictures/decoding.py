@@ -1,7 +1,5 @@
-"""Checks an untrusted picture file before it is decoded: only eight formats are accepted, sizes are checked in the
-header, and files that would keep a decoder busy for minutes are refused. For each of these checks, tests/hostile has a
-small file that really does harm without it.
-"""
+"""Checks an untrusted picture file before it is decoded: format, sizes in the header, and what would keep a decoder
+busy for minutes. For each check, tests/hostile has a small file that really does harm without it."""
 
 from __future__ import annotations
 
@@ -216,9 +214,8 @@ def _defuse_heif(data: bytes) -> bytes:
         if header_bytes > MAX_HEIF_HEADER:
             raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            safe_data[position:box_end] = (
-                safe_data[position:box_end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
-            )
+            box = safe_data[position:box_end]
+            safe_data[position:box_end] = box.replace(b"Exif", b"skip").replace(b"mime", b"skip")
         position = box_end
     return bytes(safe_data)
 

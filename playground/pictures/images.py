@@ -1,15 +1,14 @@
-"""Opens a picture from an untrusted file as upright RGB, and turns it into the model's input.
-
-Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
-decoded, and files that could keep a decoder busy for minutes are refused: for each check, tests/hostile has a file
-that really does harm without it. No global setting of Pillow is changed, so several threads can open pictures at once.
-"""
+"""Opens a picture from an untrusted file as upright RGB, and turns it into the model's input. decoding.py has the
+checks. No global setting of Pillow is changed, so several threads can open pictures at once."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
@@ -17,17 +16,19 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import SLOW_FORMATS, Worker
-from playground.pictures.decoding import HIDDEN_EXIF, MAX_PIXELS, check_effort, check_size, read, read_header
+from playground.pictures.decoding import (
+    HIDDEN_EXIF,
+    MAX_PIXELS,
+    TIFF_NUMBERS,
+    check_effort,
+    check_size,
+    read,
+    read_header,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-import contextlib
-import io
-import struct
-from collections.abc import Iterator
-
-from playground.pictures.decoding import TIFF_NUMBERS
 
 MOST_PATCHES = 16_384  # the largest number of patches of a traced picture
 KEPT_PIXELS = 2**25  # in larger pictures, squares of pixels are averaged, here and in the browser (engine/images.js)
@@ -101,9 +102,7 @@ def _picture_of_array(numbers: Any) -> Image.Image:
         )
     if array.dtype.kind == "f":
         if np.isnan(array).any():
-            raise PlaygroundError(
-                "This array holds what is no number (NaN): a picture is bytes, or fractions from 0 to 1."
-            )
+            raise PlaygroundError("This array holds NaN: a picture is bytes, or fractions from 0 to 1.")
         low, high = float(array.min()), float(array.max())
         if not (low >= 0 and high <= 1):
             raise PlaygroundError(
@@ -161,9 +160,8 @@ def in_folder(folder: Path) -> list[Path]:
 
 
 def fit(image_size: tuple[int, int], patch: int, native_size: tuple[int, int]) -> tuple[int, int]:
-    """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
-    patches as the native size has, never more, and at least one along each side.
-    """
+    """The input size (H, W) for a picture of (width, height): its aspect in whole patches, about as many as the native
+    size has, never more, and at least one along each side."""
     width, height = image_size
     patches = max(1, native_size[0] // patch) * max(1, native_size[1] // patch)
     aspect = min(max(height / width, 1 / patches), patches)
@@ -198,9 +196,7 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
             f"{nearest_size}."
         )
     if (tokens := height * width // patch**2) > MOST_PATCHES:
-        raise PlaygroundError(
-            f"A size of {height} × {width} makes {tokens:,} patches; at most {MOST_PATCHES:,} are traced."
-        )
+        raise PlaygroundError(f"A size of {height} × {width} makes {tokens:,} patches: {MOST_PATCHES:,} are the most.")
     return height, width
 
 
@@ -231,8 +227,7 @@ def model_input(
 
 
 def given_input(values: Any) -> torch.Tensor:
-    """The caller's own model input, (B, 3, H, W) float32, unchanged: a tensor, an array, or the dictionary of an image
-    processor of `transformers`."""
+    """The caller's own model input, (B, 3, H, W) float32: a tensor, an array, or what an image processor gives."""
     import torch
 
     if isinstance(values, Mapping):
@@ -244,9 +239,7 @@ def given_input(values: Any) -> torch.Tensor:
             f"pixel_values is a tensor of (pictures, 3, height, width); given was {type(values).__name__}."
         ) from None
     if pixels.layout is not torch.strided or pixels.is_meta:
-        raise PlaygroundError(
-            f"pixel_values is a dense tensor of numbers; given was {pixels.layout} on {pixels.device}."
-        )
+        raise PlaygroundError(f"pixel_values is a dense tensor; given was {pixels.layout} on {pixels.device}.")
     if pixels.dim() != 4 or not len(pixels) or pixels.shape[1] != 3:
         raise PlaygroundError(
             f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."
@@ -281,8 +274,7 @@ def is_usable(profile: bytes) -> bool:
 
 
 def _is_modest(data: memoryview, size: int) -> bool:
-    """Checks the bytes from a tag's beginning to the end of the profile, because the tag's claimed length can't be
-    trusted."""
+    """Checks the bytes from a tag's beginning to the end of the profile: the tag's claimed length can't be trusted."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
@@ -299,15 +291,10 @@ def _is_modest(data: memoryview, size: int) -> bool:
 
 BAND_PIXELS = 2**20
 
-UPRIGHT = {  # EXIF orientation -> the transposition that makes the picture upright
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+TURN = Image.Transpose
+# EXIF orientation -> the transposition that makes the picture upright
+UPRIGHT = {2: TURN.FLIP_LEFT_RIGHT, 3: TURN.ROTATE_180, 4: TURN.FLIP_TOP_BOTTOM, 5: TURN.TRANSPOSE, 6: TURN.ROTATE_270}
+UPRIGHT |= {7: TURN.TRANSVERSE, 8: TURN.ROTATE_90}
 
 
 def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:

@@ -19,7 +19,7 @@ from pathlib import Path
 from playground.assets import HOME, PACKS, PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.models.whole import what_is_wrong
+from playground.models.borrowed import what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
     "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
 }  # fmt: skip
-TABLE_KINDS = ("npz", "csv", "json")
+TABLE_KINDS = ("npz", "csv")
 STILL_KINDS = ("png", "svg", "pdf", *TABLE_KINDS)  # kinds of files that a GET request may ask for
 
 log = logging.getLogger("playground")

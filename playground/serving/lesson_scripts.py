@@ -24,8 +24,8 @@ class Script:
     mounts: str = ""  # the name of the function that mounts the drawing, if the file has several drawings
 
 
-def _drawing_script(file: str, look: str, mounts: str = "") -> Script:
-    return Script(f"lessons/{file}.js", "drawing", "lessons/drawings.css", look, mounts)
+def _drawing_script(file: str, look: str, mounts: str = "", styles: str = "lessons/drawings.css") -> Script:
+    return Script(f"lessons/{file}.js", "drawing", styles, look, mounts)
 
 
 LISTING_STYLES, HEAD_STYLES, QUESTION_STYLES = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
@@ -43,11 +43,11 @@ SCRIPTS = {
     "push": _drawing_script("push", "push"),
     "case": _drawing_script("case", "cost"),
     "reel": Script("lessons/reel.js", "drawing", "lessons/reel.css"),
-    "atlas": Script("lessons/heads.js", "atlas", HEAD_STYLES, mounts="atlas"),
-    "board": Script("lessons/heads.js", "board", HEAD_STYLES, mounts="board"),
-    "steps": Script("lessons/steps.js", "walk", LISTING_STYLES),
+    "atlas": _drawing_script("heads", "atlas", "atlas", HEAD_STYLES),
+    "board": _drawing_script("heads", "board", "board", HEAD_STYLES),
+    "steps": _drawing_script("steps", "walk", styles=LISTING_STYLES),
     "read": Script("drawing/listing.js", "read", LISTING_STYLES, mounts="sourceRead"),
-    "softmaxbars": Script("lessons/softmaxbars.js", "softmax", LISTING_STYLES),
+    "softmaxbars": _drawing_script("softmaxbars", "softmax", styles=LISTING_STYLES),
     "guess": Script("lessons/guess.js", "guess", QUESTION_STYLES),
     "exercise": Script("lessons/exercise.js", "exercise", QUESTION_STYLES, mounts="exercise"),
     "overview": Script("lessons/exercise.js", "overview", QUESTION_STYLES, mounts="overview"),

@@ -271,7 +271,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
 
 
 @cache
-def _timm_card(name: str) -> catalogue.Card | None:
+def _timm_card(name: str) -> catalogue.Offer | None:
     """timm's description of a model, cached: building the network without weights takes tenths of a second."""
     return catalogue.card(name)
 

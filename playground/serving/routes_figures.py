@@ -79,7 +79,7 @@ ROUTES = [
 
 TITLES = {  # a choice of the sheet -> its options, and their words
     "kind": {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "numbers": "numbers"},
-    "table": {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"},
+    "table": {"npz": "NumPy (.npz)", "csv": "CSV"},
     "layout": {layout.name: layout.words for layout in LAYOUTS.values()},
     "width": {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"},
     "background": {"light": "light", "dark": "dark"},

@@ -275,7 +275,7 @@ def _with_shared_data(parts: dict[str, dict]) -> dict:
     return {"of": different_parts, "same": same_data}
 
 
-def _with_played_options(played_values: Mapping[str, tuple], parts: list[dict]) -> list[dict]:
+def _with_played_options(played_values: Mapping[str, Collection], parts: list[dict]) -> list[dict]:
     """The parts, with only those options of a choice that are played ahead."""
     for part in _with_nested_parts(parts):
         if part["kind"] in ("choice", "slider", "pick"):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from playground.analysis import benchmark
-from playground.analysis.benchmark import CONVOLUTION, FUSED, GROWTH_POWERS, MATERIALISED, STEP_COUNT, Point, Series
+from playground.analysis.benchmark import CONVOLUTION, FUSED, GROWTH_POWERS, MATERIALISED, Point
 
 only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
 NO_TIME_LIMIT = 1e18  # seconds; no step takes that long
@@ -55,35 +55,26 @@ def test_a_measuring_process_gets_no_memory_beyond_its_limit():
     assert process.stdout.strip() == "refused", process.stderr
 
 
-def test_a_series_goes_through_all_its_steps(monkeypatch):
+@pytest.mark.parametrize(("last_line", "points"), [("", [0, 1, 2]), ("time.sleep(600)", None)])
+def test_a_series_ends_with_its_process_or_when_it_is_closed(last_line, points, monkeypatch):
     program = (
-        "import json, sys\n"
-        f"for n in range({STEP_COUNT}):\n"
-        "    sys.stdin.readline()\n"
-        "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)"
+        "import json, time\n"
+        "for n in range(3):\n"
+        "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)\n"
+        f"{last_line}\n"
     )
-    start_process = subprocess.Popen
-    monkeypatch.setattr(
-        subprocess, "Popen", lambda _, **options: start_process([sys.executable, "-c", program], **options)
-    )
-    series, points_before_steps = Series(64, 1, 1), []
-    assert all(moment is None for moment in series.each_moment(lambda: points_before_steps.append(len(series.points))))
-    assert points_before_steps[:STEP_COUNT] == list(range(STEP_COUNT))  # called once before each step
-    assert [p.tokens for p in series.points] == list(range(STEP_COUNT))
+    start, processes = subprocess.Popen, []
 
+    def start_program(command, **options):
+        processes.append(start([sys.executable, "-c", program], **options))
+        return processes[0]
 
-@pytest.mark.parametrize(
-    ("used_mb", "file_mb", "spare_bytes"), [(1000, 0, 2**30), (5000, 0, 186 * 2**20), (6100, 4456, 2**30), (5900, 0, 0)]
-)
-def test_in_a_container_a_quarter_of_the_free_memory_is_spared_and_nothing_starts_without_any(
-    used_mb, file_mb, spare_bytes, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(benchmark, "CGROUP", tmp_path)
-    (tmp_path / "memory.max").write_text(f"{6144 * 2**20}\n")
-    (tmp_path / "memory.current").write_text(f"{used_mb * 2**20}\n")
-    (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {file_mb * 2**20}\nactive_file 7\n")
-    assert benchmark.memory_to_spare() == spare_bytes
-    if not spare_bytes:
-        series = Series(64, 8, 3)
-        assert list(series.each_moment(lambda: None)) == []
-        assert (series.running, series.points) == (False, [])
+    monkeypatch.setattr(subprocess, "Popen", start_program)
+    moments = benchmark.series(64, 1, 1)
+    if points is None:
+        next(moments)
+        moments.close()
+    else:
+        *_, found = moments
+        assert [point.tokens for point in found] == points
+    assert processes[0].poll() is not None

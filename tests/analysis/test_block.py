@@ -13,7 +13,7 @@ from torch import Tensor
 import playground
 from playground import samples
 from playground.analysis import block
-from playground.lessons import block_answer, block_read
+from playground.lessons import block_answer
 from playground.vit import VisionTransformer
 from workshop.samples import draw_sample
 from workshop.scenes.generate import LABELS, presence
@@ -33,6 +33,14 @@ def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
     torch.testing.assert_close(lengths.attention_length[1], push.norm(dim=-1), rtol=1e-4, atol=1e-4)
     cosines = torch.cosine_similarity(push, x[0, first_patch:], dim=-1)
     torch.testing.assert_close(lengths.attention_cosine[1], cosines, rtol=1e-4, atol=1e-4)
+
+
+def test_a_patch_far_longer_than_the_others_is_counted_as_an_outlier():
+    lengths = torch.ones(2, 8, 8) + torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    lengths[1, 3, 4] = 15
+    token_lengths = block.Lengths(lengths, torch.ones(2, 1))
+    assert (token_lengths.outlier_count(0), token_lengths.outlier_count(1), token_lengths.worst_layer) == (0, 1, 1)
+    assert token_lengths.largest_ratio(0) < 2 < 8 < token_lengths.largest_ratio(1)
 
 
 def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(small_trace):
@@ -214,7 +222,7 @@ def test_the_question_on_the_loss_names_the_model_s_own_sigmoid_or_softmax(multi
     ],
 )
 def test_the_sentence_on_one_half_is_true(percentages, sentence):
-    assert block_read.above_half(percentages).strip() == sentence
+    assert block_answer.above_half(percentages).strip() == sentence
 
 
 def test_two_passes_differ_with_dropout_and_without_it_have_the_model_s_logit(small_trace):

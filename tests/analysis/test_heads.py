@@ -1,7 +1,6 @@
 """Head statistics against cases that can be worked out by hand."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -59,16 +58,6 @@ NEIGHBOURS = even_rows(
     (((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float()
 )
 HALVES = even_rows(((X[:, None] < 4) == (X < 4)).float())
-
-
-def test_uniform_rows_have_the_largest_entropy_and_breadth():
-    head = only_head(EVERYWHERE, on_class=1 / (PATCHES + 2), on_register=1 / (PATCHES + 2))
-    assert head.entropy == pytest.approx(math.log2(PATCHES + 2), abs=1e-4)
-    assert head.breadth == pytest.approx(1, abs=1e-4)
-    assert head.to_self == pytest.approx(1 / (PATCHES + 2), abs=1e-5)
-    distances = ((Y[:, None] - Y) ** 2 + (X[:, None] - X) ** 2).float().sqrt()
-    assert head.distance == pytest.approx(distances.mean().item(), abs=1e-4)
-    assert head.content == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])

@@ -311,18 +311,6 @@ def test_gradients_flow_from_logits_to_the_recorded_values_and_to_pixels(our_vit
     assert not two_traces[0].logits.requires_grad
 
 
-def test_each_trace_of_a_batch_equals_the_trace_of_its_picture_alone(our_vit, two_traces):
-    traces = playground.trace_batch(
-        our_vit, torch.cat([batch_trace.input for batch_trace in two_traces]), at={"layers.1.mlp": lambda x: x / 2}
-    )
-    for batch_trace, single_trace in zip(traces, two_traces, strict=True):
-        expected = single_trace.again({"layers.1.mlp": lambda x: x / 2})
-        torch.testing.assert_close(batch_trace.logits, expected.logits, **CLOSE)
-        torch.testing.assert_close(batch_trace.record[3].k, expected.record[3].k, **CLOSE)
-    with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
-        playground.trace(our_vit, pixel_values=torch.cat([batch_trace.input for batch_trace in two_traces]))
-
-
 def test_rows_follow_a_mask_that_an_intervention_sets(two_traces):
     """Tests a causal mask, as in a language model."""
     masks = {f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)}
@@ -334,6 +322,7 @@ def test_rows_follow_a_mask_that_an_intervention_sets(two_traces):
 
 
 MISTAKES = [
+    (lambda s, o: playground.trace(s.vit, pixel_values=torch.zeros(2, 3, 32, 32)), r"holds 2 pictures"),
     (lambda s, o: s.ablate([(9, 0)]), r"There is no layer 9 here; this trace of vit_tiny_patch16_224 holds 0 to 3"),
     (lambda s, o: s.ablate([]), r"No head is ablated"),
     (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),

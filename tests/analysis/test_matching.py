@@ -1,9 +1,8 @@
-"""Matches of pictures equal those of a loop and of the browser; parts are the nearest, and found where planted."""
+"""Matches of pictures equal those of a loop; parts are the nearest, and found where planted."""
 
 import numpy as np
 import pytest
 import torch
-from twins import in_javascript
 
 from playground import load, matching, trace
 from playground.tracing import Trace
@@ -16,20 +15,11 @@ def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
     return (blobs[RANDOM.integers(0, len(blobs), count)] + RANDOM.normal(0, 0.25, (count, 9))).astype(np.float32)
 
 
-def make_features_line(values: np.ndarray, name: str) -> str:
-    """A line of JavaScript that builds the browser's features from `values`, with a prefix token before the patches."""
-    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1);"
-
-
-def with_prefix(values: np.ndarray) -> list[float]:
-    return [5.0] * 9 + values.ravel().tolist()
-
-
 def cosine(a, b) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True)) / (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5
 
 
-def test_matches_equal_those_of_a_loop_and_of_the_browser():
+def test_matches_equal_those_of_a_loop():
     first_features, second_features = features(40), features(55)
     matches = matching.matches(matching.unit_vectors(first_features), matching.unit_vectors(second_features))
     expected = []
@@ -39,17 +29,6 @@ def test_matches_equal_those_of_a_loop_and_of_the_browser():
         expected.append(best_match if match_back == i else -1)
     assert matches.tolist() == expected
     assert 0 < (matches >= 0).sum() < 40
-    browser_matches = in_javascript(
-        ["features"],
-        make_features_line(first_features, "one")
-        + make_features_line(second_features, "other")
-        + "return Array.from({ length: one.tokens - one.from }, (_, i) => {"
-        + "  const { nearest, mutual } = features.nearestTo(one, one.from + i, other);"
-        + "  return mutual ? nearest - other.from : -1;"
-        + "});",
-        {"one": with_prefix(first_features), "other": with_prefix(second_features)},
-    )
-    assert browser_matches == expected
 
 
 def sums_with_neighbours(values: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ def copied_line(sheet, heading: str) -> str:
 
 
 def choose(sheet, kind: str):
-    sheet.get_by_role("radio", name=kind, exact=True).check(force=True)  # the label covers the radio button
+    sheet.get_by_label("As", exact=True).select_option(kind)
     return wait_for_preview(sheet)
 
 
@@ -75,5 +75,5 @@ def test_a_figure_of_an_own_picture_has_no_address_and_a_refusal_is_a_sentence(v
     visitor.forgiven_errors = REFUSED_REQUEST
     sentence = "Too many of your figures wait already."
     visitor.page.route("**/api/exports*", lambda route: route.fulfill(status=400, json={"says": sentence}))
-    sheet.get_by_role("radio", name="SVG", exact=True).check(force=True)
+    sheet.get_by_label("As", exact=True).select_option("SVG")
     sheet.locator(".export-status").get_by_text(sentence).wait_for()

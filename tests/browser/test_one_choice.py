@@ -94,7 +94,7 @@ def test_all_parts_of_the_page_agree_after_every_choice_and_every_step_back_and_
     step(coarse_grid, mine=picture_id, model="bundled")
     visitor.pick_model(plain_name("bundled-taught"))
     step(coarse_grid, mine=picture_id, model="bundled-taught")
-    visitor.unfold("compare").locator('[data-beside="portrait"]').click()
+    visitor.unfold("compare").locator('[data-sample="portrait"]').click()
     step(coarse_grid, mine=picture_id, model="bundled-taught", **{"with": "sample:portrait"})
     visitor.pick("portrait")  # the two pictures change places
     step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{picture_id}"})

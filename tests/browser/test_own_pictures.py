@@ -50,7 +50,7 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
     assert visitor.hover((4, 4))["row"] == row_before
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.hears("damaged")
-    notice = visitor.page.locator(".toolbar .notice")
+    notice = visitor.page.locator(".attention-notice")
     for part in visitor.page.locator(".lens :is(.see-says, .opens, [data-ref=picture])").all():
         assert not overlap(notice.bounding_box(), part.bounding_box()), part.inner_text()
     visitor.pick("flock")

@@ -6,16 +6,18 @@ import pytest
 
 from browser.visitor import Visitor, with_small_picture
 from playground.analysis import scale
+from playground.lessons.scale import POWERS
 
 FIND_BARS = """
-const bars = () => [...document.querySelectorAll("*")]
-  .map((e) => e.shadowRoot?.querySelector("[data-softmax]")?.__softmax).find((found) => found?.shown);"""
+const root = () => [...document.querySelectorAll("*")].map((e) => e.shadowRoot?.querySelector(".softmax"))
+  .find((found) => found?.__drawing);
+const bars = () => root()?.__drawing;"""
 TURN_DIALS = f"""([width, power]) => {{ {FIND_BARS}
-  const {{ refs, data }} = bars();
-  refs.widthDial.value = data.widths.indexOf(width);
-  refs.powerDial.value = data.powers.indexOf(power);
-  refs.powerDial.dispatchEvent(new Event("input"));
-  return bars().shown; }}"""
+  const dial = (name) => root().querySelector(`[data-ref="${{name}}Dial"]`);
+  dial("width").value = {[*scale.WIDTHS]}.indexOf(width);
+  dial("power").value = {[*POWERS]}.indexOf(power);
+  dial("power").dispatchEvent(new Event("input"));
+  return bars().read(); }}"""
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def lesson(arrive, server):
 
 
 def bars_state(page, condition: str = "r => true") -> dict:
-    script = f"() => {{ {FIND_BARS} const r = bars()?.shown; return r && ({condition})(r) ? r : null; }}"
+    script = f"() => {{ {FIND_BARS} const r = bars()?.read(); return r && ({condition})(r) ? r : null; }}"
     return page.wait_for_function(script).json_value()
 
 

@@ -32,14 +32,14 @@ def read(visitor, component: str, condition: str) -> dict:
 @pytest.mark.slow
 def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     visitor = lesson("shapes", "example=sentence")
-    assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 512]
+    assert read(visitor, "drawing", "r => r.step === 1")["shape"] == [1, 4, 512]
     visitor.page.locator(".walk [data-step='4']").click()
-    weights_state = read(visitor, "walk", "r => r.step === 5")
+    weights_state = read(visitor, "drawing", "r => r.step === 5")
     assert weights_state["shape"] == [1, 8, 4, 4]
     row_sums = [sum(weights_state["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
     assert all(abs(total - 1) < 2e-3 for total in row_sums)
     visitor.page.wait_for_url("**walk=5**")
-    reopened_state = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
+    reopened_state = read(lesson("shapes", urlsplit(visitor.page.url).query), "drawing", "r => r.step === 5")
     assert reopened_state["groups"] == weights_state["groups"]
 
 

@@ -31,7 +31,7 @@ SLOW_FILES = (
 # Closes a notice and returns the notice's sentence. Without a notice, returns true once the picture has changed.
 READ_OUTCOME = """(before) => {
   const said = sentences()[0];
-  if (said) document.querySelector(".toolbar .notice button").click();
+  if (said) document.querySelector(".attention-notice button").click();
   return said ?? (theLens().read().picture !== before || null);
 }"""
 REFUSALS = "can't open that file|million pixels|takes too long|sides may be from 8"

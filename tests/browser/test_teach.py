@@ -66,7 +66,9 @@ def test_a_plan_has_its_scenes_with_links_for_oneself_or_for_a_class(read):
     assert len(titles(reader)) == len(teaching.PLANS[90])
     reader.page.get_by_role("button", name="the scene alone, for a class").click()
     assert address_words(reader).items() >= {"minutes": "90", "links": "class"}.items()
-    for anchor, scene in zip(reader.page.locator(".teach-plan a").all(), teaching.plan(90), strict=True):
+    for anchor, scene in zip(
+        reader.page.locator(".teach-plan a").all(), teaching.scenes_of("-".join(teaching.PLANS[90])), strict=True
+    ):
         href = urlsplit(anchor.get_attribute("href"))
         assert dict(parse_qsl(href.query)) == scene.words_for_class, scene.title
         assert href.path == f"/{'' if scene.page == 'microscope' else scene.page}"

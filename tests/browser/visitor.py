@@ -61,7 +61,7 @@ window.theLens = (root = document) => {
   return null;
 };
 window.sentences = () => {
-  const notices = [...document.querySelectorAll(".notice, .attention-notice")];
+  const notices = [...document.querySelectorAll(".attention-notice")];
   return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
 };
 """

@@ -153,7 +153,7 @@ def test_metadata_name_no_folder_of_anybody(picture, tmp_path):
     folder.mkdir()
     picture.save(folder / "cat.png")
     seen = playground.trace("untrained", folder / "cat.png")
-    for kind in ("png", "svg", "html", "json"):
+    for kind in ("png", "svg", "html", "csv"):
         data = playground.save(seen, tmp_path / f"a.{kind}", layer=1).read_bytes()
         assert b"jane-doe" not in data, kind
     spec = published_spec(Spec(image="/a/b.png", model="/c/d.safetensors", rows="pictures:/e/f.png,g.png"))

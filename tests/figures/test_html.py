@@ -13,7 +13,6 @@ from pathlib import Path, PurePath
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 import playground
@@ -70,13 +69,6 @@ def test_the_file_holds_q_and_k_of_the_chosen_layers_in_sixteen_bits(small_trace
             expected = getattr(small_trace.record[layer], name).half().numpy()
             assert np.array_equal(arrays[name][index], expected)
     assert np.allclose(arrays["value_norms"][2], small_trace.value_norms(2))
-
-
-def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(small_trace):
-    restored_trace = Trace.from_bytes(small_trace.to_bytes([2], [1, 3]))
-    assert torch.allclose(restored_trace.row(2, 1, (3, 4)), small_trace.row(2, 3, (3, 4)), atol=1e-3)
-    with pytest.raises(PlaygroundError, match="There is no head 4"):
-        small_trace.to_bytes([2], [4])
 
 
 def test_a_page_with_one_layer_of_vit_small_is_near_a_megabyte_even_for_a_picture_of_noise():

@@ -8,7 +8,7 @@ from playground.lessons.questions import Choice, Question, plain_value
 from playground.serving.slides import mounted_scripts
 
 QUESTION = plain_value(
-    Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),))
+    Question("x", "</script><b>?", Choice((("a", "A"), ("b", "B"))), "a", "So.", tempting=(("b", "no"),))
 )
 PARTS = [{"kind": "ask", "question": QUESTION, "context": "", "afresh": True}]
 

@@ -2,23 +2,17 @@
 
 import copy
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from conftest import SMALL, scramble
+from conftest import SMALL
 
 import playground
 from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
 from playground.figures import sweeping
-from playground.vit import VisionTransformer
 
 pytest.importorskip("xarray")
 zarr = pytest.importorskip("zarr")
@@ -174,40 +168,6 @@ vit = scramble(VisionTransformer(replace(SMALL, labels=tuple("abcdefghij"))))
 print("ready", flush=True)
 playground.sweep(sys.argv[1], vit, out=sys.argv[2])
 """
-
-
-def test_a_killed_run_goes_on_and_gives_the_same(labelled_vit, pictures, picture, tmp_path, monkeypatch):
-    for number in range(40):
-        picture.rotate(9 * number).save(pictures / "b" / f"more-{number}.png")
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    store = tmp_path / "killed.zarr"
-    process = subprocess.Popen(
-        [sys.executable, "-c", SWEEP_PROGRAM, str(pictures), str(store)], env=env, stderr=subprocess.DEVNULL
-    )
-
-    def done_count():
-        try:
-            return int(zarr.open_group(store, mode="r")["done"][:].sum())
-        except (FileNotFoundError, KeyError, ValueError):
-            return 0
-
-    while done_count() < 3 and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert done_count() > 0
-    resumed_sweep = playground.sweep(pictures, labelled_vit, out=store, progress=False)
-    whole_sweep = playground.sweep(pictures, labelled_vit, out=tmp_path / "whole.zarr", progress=False)
-    assert resumed_sweep.identical(whole_sweep)
-    for change in (
-        {"metric": "accuracy"},
-        {"metric": lambda logits, label: logits[:, 0]},
-        {"over": "layers × positions"},
-    ):
-        with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
-            playground.sweep(pictures, labelled_vit, out=store, progress=False, **change)
-    with pytest.raises(PlaygroundError, match="another model"):
-        playground.sweep(pictures, scramble(VisionTransformer(labelled_vit.config), seed=9), out=store, progress=False)
 
 
 def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictures):

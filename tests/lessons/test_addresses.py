@@ -9,7 +9,7 @@ from playground.lessons.lesson import Setting
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 OLD_ADDRESSES = {  # lesson -> {the step that its words belong to: the words}
-    "by_hand": {"masks": {"mask": "causal"}, "colours": {"hidden": "AQ"}, "arrows": {"arrows": first_arrows()}},
+    "by_hand": {"masks": {"mask": "causal"}, "colours": {"temperature": "1"}, "arrows": {"arrows": first_arrows()}},
     "block": {"whole": {"box": "MLP"}, "stream": {"layer": "3"}, "answer": {"supposed": "2"}},
     "patches": {
         "cut": {"patch": "32"}, "filters": {"filter": "14"}, "positions": {"table": "sinusoidal"},
@@ -38,7 +38,7 @@ def test_an_old_address_without_a_step_opens_the_step_that_its_words_belong_to()
 
 
 def test_a_setting_is_one_of_its_options():
-    setting = Setting.of(512, (512, 1024))
+    setting = Setting(512, (512, 1024))
     for text in (None, "", "1024\n", "1e3", "<b>", "٥١٢", "9" * 5000):
         assert setting.read(text) == 512
     assert setting.read("1024") == 1024

@@ -11,7 +11,7 @@ from conftest import SMALL
 from twins import in_javascript
 
 from lessons.playing import meadow, parts_of
-from playground.lessons import block, block_boxes
+from playground.lessons import block
 from playground.lessons.parts import After, Drawing, Table
 from playground.pack import unpack
 from playground.vit import Config, VisionTransformer
@@ -33,9 +33,9 @@ return given.asked.map(([layer, patch]) => lessons_push.pushOf(moves, header.lay
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
-    boxes = block_boxes.boxes(vit, 67, (64, 64))
+    boxes = block.boxes_of(vit, 67, (64, 64))
     assert sum(box.parameter_count for box in boxes) == sum(p.numel() for p in vit.parameters())
-    assert {box.name for box in boxes} <= {*block_boxes.BOX_NAMES}
+    assert {box.name for box in boxes} <= {*block.BOX_NAMES}
 
 
 def test_the_browser_has_the_arrows_of_python():

@@ -10,7 +10,7 @@ from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
 from playground.lessons import heads
-from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
+from playground.lessons.heads import MOST_HEADS_OFF, habits, switched_off
 from playground.lessons.parts import Ask, Drawing, Words
 from playground.numbers import percent
 from playground.serving import models, traces
@@ -111,7 +111,7 @@ def offered_measures(parts: list[dict]) -> list[str]:
 
 def test_a_model_with_class_token_and_registers_offers_all_measures(play_in):
     parts = play_in(SMALL)
-    assert len(offered_measures(parts)) == len(heads.MEASURE_NAMES)
+    assert len(offered_measures(parts)) == len(heads.MEASURES)
     assert "has no" not in texts_in(parts)
 
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from playground.lessons.questions import Bars, Choice, Number, Question, plain_value
+from playground.lessons.questions import Bars, Number, Question, choice_question, plain_value
 
 
-def test_a_choice_says_why_each_wrong_answer_is_tempting():
-    options = {"a": "A", "b": "B"}
-    Question("x", "?", Choice.of(options), "a", "", tempting=(("b", "because"),))
-    for tempting in ((), (("a", "right"), ("b", "wrong"))):
-        with pytest.raises(AssertionError, match="x"):
-            Question("x", "?", Choice.of(options), "a", "", tempting=tempting)
+def test_a_choice_has_one_right_answer_and_says_why_each_other_is_tempting():
+    question = choice_question("x", "?", {"a": ("A", ""), "b": ("B", "because")}, "")
+    assert (question.truth, question.tempting) == ("a", (("b", "because"),))
+    for reason in ("right", ""):
+        with pytest.raises(ValueError, match="unpack"):
+            choice_question("x", "?", {"a": ("A", reason), "b": ("B", reason)}, "")
 
 
 def test_a_question_is_plain_data_that_says_its_kinds():

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from lessons.playing import flat_parts, parts_of
-from playground.lessons import patches_places
-from playground.lessons.made import Made
+from playground.lessons import patches
 from playground.lessons.parts import Ask
-from playground.lessons.questions import Number, Question
+from playground.lessons.questions import Made, Number, Question
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -69,5 +68,5 @@ def test_neighbours_are_compared_place_by_place():
     unit_places = places / np.linalg.norm(places, axis=-1, keepdims=True)
     beside_mean = np.mean([unit_places[r, c] @ unit_places[r, c + 1] for r in range(3) for c in range(3)])
     below_mean = np.mean([unit_places[r, c] @ unit_places[r + 1, c] for r in range(2) for c in range(4)])
-    cosines = patches_places.neighbour_cosines({"grid": (3, 4)}, places.reshape(12, 5))
+    cosines = patches.neighbour_cosines({"grid": (3, 4)}, places.reshape(12, 5))
     assert cosines == pytest.approx((beside_mean, below_mean), abs=1e-6)

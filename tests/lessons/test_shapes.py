@@ -24,12 +24,12 @@ each_layer = pytest.mark.parametrize("steps", [vit_steps(), teaching_steps()], i
 @each_layer
 def test_the_lines_of_each_step_stand_so_in_the_source(steps):
     assert len(steps) == shapes.STEP_COUNT
-    for step in steps:
-        assert step.lines
-        source = (ROOT / step.file).read_text(encoding="utf-8").split("\n")
-        for line in step.lines:
-            assert source[line.number - 1].strip() == line.text
-            assert line.mark in line.text
+    for step in (step.as_record() for step in steps):
+        assert step["lines"]
+        source = (ROOT / step["file"]).read_text(encoding="utf-8").split("\n")
+        for line in step["lines"]:
+            assert source[line["number"] - 1].strip() == line["text"]
+            assert line["mark"] in line["text"]
 
 
 @each_layer

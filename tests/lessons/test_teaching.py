@@ -5,7 +5,6 @@ import html
 import math
 import re
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from twins import in_javascript
@@ -18,12 +17,12 @@ from playground.lessons.registry import LESSONS
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_fills_its_time(minutes):
-    assert sum(scene.minutes for scene in teaching.plan(minutes)) == minutes
+    assert sum(scene.minutes for scene in teaching.scenes_of("-".join(teaching.PLANS[minutes]))) == minutes
 
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_tells_the_whole_story_in_its_order(minutes):
-    stories = [scene.story for scene in teaching.plan(minutes) if scene.story]
+    stories = [scene.story for scene in teaching.scenes_of("-".join(teaching.PLANS[minutes])) if scene.story]
     assert stories == list(range(1, 13))
 
 
@@ -46,18 +45,18 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
 
     scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.MISCONCEPTIONS)]
     for scene in scenes:
-        page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
+        page = scene.page
         assert page in PAGES
         if page == "microscope":
             assert scene.words == {"story": str(scene.story)}
         elif page == "teach":
             assert scene.words == {"part": "quiz"}  # tests/browser/test_teach.py opens it
         elif scene.words:
-            steps = Setting.of("", LESSONS[page].steps)
+            steps = Setting("", LESSONS[page].steps)
             settings = {**LESSONS[page].choices, "step": steps}
-            for name, text in parse_qsl(urlsplit(scene.link()).query):
+            for name, text in scene.words.items():
                 assert str(settings[name].read(text)) == text, (page, name, text)
-        class_words = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
+        class_words = scene.words_for_class
         fixed_words = {} if scene.story else {"model": "bundled", "sample": "meadow"}
         assert class_words.items() >= {"class": "yes", **fixed_words}.items()
         assert not (scene.story and "sample" in class_words), "the story is told on the photograph, not on a drawing"

@@ -81,7 +81,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def begins(runs):
-    return tuple(beginning for beginning in runs[1].beginnings if beginning.loss == "gathered")
+    return next(beginning for beginning in runs[1].beginnings if beginning.loss == "gathered")
 
 
 def test_after_the_guess_the_told_heads_stand_out(runs, begins):
@@ -141,7 +141,7 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
     )
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (read(TIMELAPSE), read(TAUGHT_CURVES)):
-        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.mass_figure(run, "", ()).layout.shapes)
+        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.mass_figure(run, "").layout.shapes)
 
 
 def test_the_file_of_the_taught_run_has_no_pictures():

@@ -10,9 +10,9 @@ from twins import in_javascript
 import playground
 from lessons.playing import flat_parts, parts_of
 from playground import samples
-from playground.analysis import token_norms
+from playground.analysis import block
 from playground.analysis.explain import RANK_CORRELATIONS
-from playground.lessons import weight, weight_locked
+from playground.lessons import weight
 from playground.lessons.parts import Ask, Choice, Table, Wait, Words
 from playground.serving import effort, worked
 from playground.serving.cache import MB, Cache
@@ -62,17 +62,15 @@ def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
 class SubjectWithLengths:
     """Stands for a subject whose tokens have these lengths."""
 
-    def __init__(self, small_trace, lengths: token_norms.Lengths):
+    def __init__(self, small_trace, lengths: block.Lengths):
         self.trace, self.cached, self.name = lambda: small_trace, lambda key, make: lengths, "meadow"
 
 
 def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
-    plain_lengths = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
-    assert "It does *not* have the outliers" in weight_locked.lengths_in_words(
-        SubjectWithLengths(small_trace, plain_lengths)
-    )
+    plain_lengths = block.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
+    assert "It does *not* have the outliers" in weight.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
     plain_lengths.patches[0, 1, 1] = 20
-    text = weight_locked.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
+    text = weight.lengths_in_words(SubjectWithLengths(small_trace, plain_lengths))
     assert "**10.0 ×**" in text
     assert "1 stands beyond" in text
     assert "It has the outliers" in text

@@ -18,8 +18,7 @@ from vanishing import vanish
 import playground
 from playground.errors import PlaygroundError
 from playground.models import borrowed, timm_models
-from playground.models.borrowed import BorrowedFile
-from playground.models.whole import digest_of
+from playground.models.borrowed import BorrowedFile, digest_of
 
 EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100

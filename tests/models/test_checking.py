@@ -147,10 +147,9 @@ def test_a_model_that_is_traced_again_is_compared_again_only_after_a_change(mode
     [
         lambda model: playground.load(model),
         lambda model: playground.trace(model, "meadow"),
-        lambda model: playground.trace_batch(model, batch()),
         lambda model: playground.trace_many(["meadow"], model),
     ],
-    ids=["load", "trace", "trace_batch", "trace_many"],
+    ids=["load", "trace", "trace_many"],
 )
 def test_a_warning_points_to_the_line_of_the_person(model, look):
     with pytest.warns(PlaygroundWarning, match="Assumed of") as warnings:

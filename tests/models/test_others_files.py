@@ -1,7 +1,6 @@
 """Files and models in the layouts of other libraries. Meta's files are compared with timm's model, which timm's filter
 fills from the same file; models of torchvision and transformers are compared with their own passes."""
 
-import json
 import math
 from functools import partial
 
@@ -16,7 +15,6 @@ import playground
 from models.parity import assert_equal, attentions
 from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
-from playground.models import timm_models
 
 TOLERANCE = {"atol": 1e-4, "rtol": 1e-4}
 
@@ -201,41 +199,6 @@ def test_a_model_with_adapters_is_refused_with_advice_to_merge_them(timm_vit, tm
         playground.load(tmp_path / "adapted.safetensors")
 
 
-@pytest.fixture
-def sharded_model(tmp_path):
-    transformers = pytest.importorskip("transformers")
-    config = transformers.ViTConfig(
-        hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
-    )
-    hf_model = scramble(transformers.ViTForImageClassification(config))
-    hf_model.save_pretrained(tmp_path, max_shard_size="100KB")
-    assert len(list(tmp_path.glob("*.safetensors"))) > 1
-    return hf_model, tmp_path
-
-
-def test_a_folder_of_several_files_with_an_index_loads(sharded_model):
-    hf_model, folder = sharded_model
-    vit = playground.load(folder, device="cpu")
-    with torch.no_grad():
-        torch.testing.assert_close(vit(pixels(64)), hf_model(pixels(64)).logits, **TOLERANCE)
-
-
-@pytest.mark.parametrize(
-    ("names", "sentence"),
-    [
-        ({"a": "../secret.safetensors"}, "which is no .safetensors file beside it"),
-        ({"a": "weights.bin"}, "which is no .safetensors file beside it"),
-        ({"a": "gone.safetensors"}, "There is no file .*gone.safetensors"),
-        ({}, "has no weight_map"), ([1], "has no weight_map"), ({"a": 3}, "has no weight_map"),
-    ],
-)  # fmt: skip
-def test_an_index_that_names_no_safetensors_file_beside_it_is_refused(sharded_model, names, sentence):
-    _, folder = sharded_model
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
-    with pytest.raises(PlaygroundError, match=sentence):
-        playground.load(folder)
-
-
 # Models whose rows can be computed, but whose answer can't
 
 
@@ -279,15 +242,6 @@ REFUSED_MODELS = {
     "naflexvit_base_patch16_gap": ({"depth": 1}, "NaFlex"),
     "eva02_base_patch16_clip_224": ({"depth": 1}, "its positions are RotaryEmbeddingCat"),
 }
-
-
-@pytest.mark.parametrize("name", REFUSED_MODELS)
-def test_a_refusal_names_a_model_that_loads_instead(name):
-    changes, reason = REFUSED_MODELS[name]
-    timm_model = timm.create_model(name, **changes)
-    with pytest.raises(PlaygroundError, match=reason) as error:
-        playground.load(timm_model)
-    assert timm_models.loads(str(error.value).rpartition("such as ")[2].rstrip("."))
 
 
 # Models of timm that run by themselves

@@ -12,7 +12,7 @@ STRANGER = {"X-Playground-Key": "another-key-of-a-test-browser"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 FLOCK_FLAGS = "figure flock --layer 3 --head 2 --patch 4,9"
 TINY, TINY_FLAGS = {"width": "column", "dpi": "20"}, "--width column --dpi 20"
-FILES_WITHOUT_SIZE = {"csv", "npz", "json", "html"}  # files without a width or a resolution
+FILES_WITHOUT_SIZE = {"csv", "npz", "html"}  # files without a width or a resolution
 
 
 def tiny_options(kind: str) -> tuple[dict, str]:

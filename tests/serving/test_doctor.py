@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 
 from playground.__main__ import main
 from playground.models import borrowed
-from playground.models.whole import digest_of
+from playground.models.borrowed import digest_of
 from playground.pictures import decoder
 from playground.serving import prepared
 from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within

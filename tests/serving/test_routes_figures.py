@@ -18,7 +18,7 @@ from serving.figure_requests import (
 
 
 FIGURES = [  # the kind of file, the words of its address, the flags of its command
-    *((kind, {}, "") for kind in ("pdf", "npz", "json")),
+    *((kind, {}, "") for kind in ("pdf", "npz")),
     ("svg", {"layout": "compare", "with": "model:untrained"}, "--layout compare --with-model untrained"),
     ("png", {"ceiling": "0.05", "colours": "grey"}, "--ceiling 0.05 --colours grey"),
     ("png", {"direction": "column", "what": "value"}, "--direction column --what value"),

@@ -13,7 +13,7 @@ from tiny_runs import EMERGENT, RECIPE, TINY
 import playground
 from playground.analysis import patches
 from playground.errors import PlaygroundError
-from playground.lessons.patches_places import START_COSINE
+from playground.lessons.patches import START_COSINE
 from playground.lessons.training import LONGER
 from playground.models import loading
 from playground.vit import VisionTransformer, attention

@@ -151,10 +151,8 @@ def sentence(spec: Spec, panels: list[Map], domain: Domain, where: str, more: st
     if panels[0].colours is not None:
         held = [panel.variance_share for panel in panels]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
-    text += (
-        exposure_note(panels, domain) + _sides_note(spec, panels) + _blanking_note(spec, panels) + prefix_note(panels)
-    )
-    return " ".join([f"{text}.", *notes(spec, panels)])
+    text += exposure_note(panels, domain) + _sides_note(spec, panels) + _blanking_note(spec, panels)
+    return " ".join([f"{text}{prefix_note(panels)}.", *notes(spec, panels)])
 
 
 def statement(spec: Spec, panels: list[Map]) -> str:
@@ -197,12 +195,9 @@ def _label(spec: Spec, trace: Trace, has_several: bool) -> str:
 
 
 def margin(trace: Trace) -> str:
-    is_multi_label = trace.vit is not None and trace.vit.config.multi_label
-    return (
-        "its own: this model says yes or no to each label"
-        if is_multi_label
-        else "how far it is above the largest other"
-    )
+    if trace.vit is not None and trace.vit.config.multi_label:
+        return "its own: this model says yes or no to each label"
+    return "how far it is above the largest other"
 
 
 def exposure_note(maps: list[Map], domain: Domain) -> str:
@@ -271,24 +266,20 @@ def _taught_notes(panels: list[Map]) -> list[str]:
     spec, trace = panels[0].spec, panels[0].seen
     if trace.vit is None or len(panels) > 1 or not isinstance(spec.head, int) or not spec.way.of_heads:
         return []
-    task = training_task(
-        trace.vit, panels[0].one.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch"
-    )
+    query = spec.query if isinstance(spec.query, str) else "patch"
+    task = training_task(trace.vit, panels[0].one.layer, spec.head, query)
     return [f"In training this head was told to {task}."] if task else []
 
 
 def _cut_notes(trace: Trace) -> list[str]:
-    edges = ", ".join(
-        cut.text.replace(">", " > ").replace("@", " in ") for cut in trace.cuts.all if not cut.replacement
-    )
+    edges, heads = ([cut for cut in trace.cuts.all if bool(cut.replacement) == ablates] for ablates in (False, True))
+    texts = ", ".join(cut.text.replace(">", " > ").replace("@", " in ") for cut in edges)
     said = {"zero": "Off", "mean": "At their mean over the tokens,"}
-    heads = [
-        f"{said[cut.replacement]} in the whole forward pass: heads {cut.named_heads}."
-        for cut in trace.cuts.all
-        if cut.replacement
+    return [
+        *([f"Cut in the whole forward pass: {texts}."] if edges else []),
+        *(f"{said[cut.replacement]} in the whole forward pass: heads {cut.named_heads}." for cut in heads),
+        *(f"Put into the forward pass: {words}." for words in trace.interventions),
     ]
-    cut_words = [f"Cut in the whole forward pass: {edges}."] if edges else []
-    return cut_words + heads + [f"Put into the forward pass: {words}." for words in trace.interventions]
 
 
 def _scale_notes(spec: Spec, panels: list[Map]) -> list[str]:

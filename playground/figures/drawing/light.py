@@ -1,11 +1,7 @@
-"""How weights are drawn over a photograph, on the screen, in figures and in interactive files.
-
-microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
-
-Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
-colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
-photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
-"""
+"""How weights are drawn over a photograph, on the screen, in figures and in interactive files. microscope/core/light.js
+has the same arithmetic; tests/figures/test_light.py compares the two. Heat: a larger weight is more opaque, and goes
+from red through orange to gold. The colour is lighter than the darkened photograph beneath it and keeps its light and
+dark: lightness rises with the weight everywhere, and objects stay recognisable."""
 
 from __future__ import annotations
 
@@ -40,12 +36,8 @@ def exposure(values: np.ndarray) -> float:
     """The colour scale's top: larger values are drawn no brighter. Few cells exceed it; it is at least twice the mean.
     `values` are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
-    return (
-        _as_written(
-            float(max(values[int(values.size * CLIPPED_SHARE)], PEAK_FACTOR * values[0], MEAN_FACTOR * values.mean()))
-        )
-        or 1.0
-    )
+    top = max(values[int(values.size * CLIPPED_SHARE)], PEAK_FACTOR * values[0], MEAN_FACTOR * values.mean())
+    return _as_written(float(top)) or 1.0
 
 
 def _as_written(value: float) -> float:
@@ -64,9 +56,6 @@ def is_even(entropy_bits: float, tokens: int) -> bool:
 def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
     """The brightness of each cell: 0 … 1."""
     return np.clip(values / ceiling, 0, 1) ** GAMMA
-
-
-# Heat -----------------------------------------------------------------------------------------------------------------
 
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -73,12 +73,6 @@ class OneMap:
 # in microscope/core/ways.js.
 
 
-@dataclass(frozen=True)
-class Answer:
-    numbers: Tensor  # (tokens,)
-    blanked: Step | None = None  # the blocks that an occlusion has blanked
-
-
 def weight(one: OneMap) -> Tensor:
     return (one.seen.row if one.by_row else one.seen.column)(*one.place)
 
@@ -113,15 +107,15 @@ def relevance(one: OneMap) -> Tensor:
     return one.seen.relevance(**one.explained, method=cast("Method", one.spec.method), signed=one.spec.for_and_against)
 
 
-def occlusion(one: OneMap) -> Answer:
-    """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
+def occlusion(one: OneMap) -> tuple[Tensor, Step]:
+    """(how far blanking each patch moves the answer, 0 for prefix tokens; the blocks that were blanked)"""
     import torch
 
     from playground.analysis import occlusion
 
     target = occlusion.Target(**one.explained)
     *_, last_step = occlusion.occlusion(occlusion.Blanking(one.seen, target, one.spec.blank))
-    return Answer(torch.cat([torch.zeros(len(one.seen.prefix)), last_step.map.flatten()]), last_step)
+    return torch.cat([torch.zeros(len(one.seen.prefix)), last_step.map.flatten()]), last_step
 
 
 def label(one: OneMap) -> Tensor:
@@ -136,20 +130,21 @@ def text(one: OneMap) -> Tensor:
     return likeness(one.seen, text_tower.direction(one.seen._network, one.spec.text), one.layer)
 
 
-NUMBERS: dict[str, Callable[[OneMap], Tensor | Answer]] = {
+NUMBERS: dict[str, Callable[[OneMap], Tensor | tuple[Tensor, Step]]] = {
     f.__name__: f for f in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
 }
 
 
-def answer(one: OneMap) -> Answer:
+def answer(one: OneMap) -> tuple[Tensor, Step | None]:
+    """(the numbers of the tokens, the blocks that an occlusion has blanked)"""
     if one.spec.way.of_heads and one.spec.head in POOLINGS:  # the mean or the maximum over heads
         import torch
 
-        every = [answer(replace(one, spec=replace(one.spec, head=n))).numbers for n in range(one.seen.heads)]
+        every = [answer(replace(one, spec=replace(one.spec, head=n)))[0] for n in range(one.seen.heads)]
         head_numbers = torch.stack(every)  # (heads, tokens)
-        return Answer(head_numbers.mean(0) if one.spec.head == "mean" else head_numbers.amax(0))
+        return head_numbers.mean(0) if one.spec.head == "mean" else head_numbers.amax(0), None
     numbers = NUMBERS[one.spec.what](one)
-    return numbers if isinstance(numbers, Answer) else Answer(numbers)
+    return numbers if isinstance(numbers, tuple) else (numbers, None)
 
 
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}
@@ -197,20 +192,14 @@ class Domain:
 def map_of(one: OneMap) -> Map:
     if one.given is not None:
         return Map(one, one.given)
-    spec, trace, result = one.spec, one.seen, answer(one)
-    numbers, breadth = result.numbers, None
+    spec, trace, (numbers, blanked), breadth = one.spec, one.seen, answer(one), None
     if spec.way.rows and spec.direction == "row" and spec.head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
-    return Map(
-        one,
-        trace.on_grid(numbers).numpy(),
-        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
-        breadth,
-        values=numbers.numpy(),
-        blanked=result.blanked,
-    )
+    prefix = tuple(zip(trace.prefix, numbers.tolist(), strict=False))
+    grid = trace.on_grid(numbers).numpy()
+    return Map(one, grid, prefix, breadth, values=numbers.numpy(), blanked=blanked)
 
 
 def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
@@ -236,15 +225,9 @@ def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     else:
         high = spec.ceiling or light.exposure(values)
     is_log = small and spec.shares_a_whole
-    return Domain(
-        high / LOG_RANGE if is_log else 0.0,
-        high,
-        words,
-        percent=spec.in_percent,
-        open_end=way.exposed == "brightest" and high < float(values.max()),
-        log=is_log,
-        bare=small,
-    )
+    is_open = way.exposed == "brightest" and high < float(values.max())
+    low = high / LOG_RANGE if is_log else 0.0
+    return Domain(low, high, words, percent=spec.in_percent, open_end=is_open, log=is_log, bare=small)
 
 
 def least_exposure(spec: Spec, maps: list[Map]) -> float:
@@ -297,12 +280,9 @@ def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """The patches with the largest positive and the largest negative value of a signed map; [] for other maps."""
     if not domain.signed:
         return []
-    extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
-    places = [divmod(int(index), map_.grid.shape[1]) for index, _ in extremes]
-    return [place for place, (_, sign) in zip(places, extremes, strict=True) if sign * map_.grid[place] > 0]
-
-
-# Places ---------------------------------------------------------------------------------------------------------------
+    largest, smallest = (divmod(int(at), map_.grid.shape[1]) for at in (map_.grid.argmax(), map_.grid.argmin()))
+    found = (largest, map_.grid[largest] > 0), (smallest, map_.grid[smallest] < 0)
+    return [place for place, has_sign in found if has_sign]
 
 
 def patch_of(trace: Trace, query: Query) -> tuple[int, int] | None:

@@ -44,11 +44,8 @@ def is_random(trace: Trace) -> bool:
 
 def model(trace: Trace) -> str:
     """ "DINOv2 S/14", "ViT-B/16 (random weights)", or "DINOv2 S/14 (changed in memory)"."""
-    return (
-        plain_name(trace.model).removesuffix(RANDOM_NOTE)
-        + RANDOM_NOTE * is_random(trace)
-        + CHANGED_NOTE * is_changed(trace)
-    )
+    name = plain_name(trace.model).removesuffix(RANDOM_NOTE)
+    return name + RANDOM_NOTE * is_random(trace) + CHANGED_NOTE * is_changed(trace)
 
 
 def weights(trace: Trace) -> str:

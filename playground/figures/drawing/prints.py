@@ -1,5 +1,4 @@
-"""Draws the values of a map over a photograph (see light.py), in the pixels of the drawn photograph. Also holds the
-colours of paper and ink."""
+"""Draws the values of a map over a photograph (see light.py). Also holds the colours of paper and ink."""
 
 from __future__ import annotations
 
@@ -45,9 +44,7 @@ def colour_table(name: str) -> np.ndarray:
     import matplotlib
 
     if name not in matplotlib.colormaps:
-        raise PlaygroundError(
-            f"There is no colour map {name!r}: take {HEAT}, grey, viridis or another of matplotlib's."
-        )
+        raise PlaygroundError(f"There is no colour map {name!r}: take {HEAT}, grey, viridis or any of matplotlib's.")
     colour_map = matplotlib.colormaps[name]
     return (colour_map(np.linspace(0, 1, light.STEP_COUNT))[:, :3] * 255 + 0.5).astype(np.uint8)
 
@@ -76,12 +73,8 @@ def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain)
     if spec.colours != HEAT:
         return colour_table(spec.colours)[(np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)]
     if domain.bare and not domain.signed:
-        return bare_heat(share)
+        return light.bare_heat()[(share * (light.STEP_COUNT - 1) + 0.5).astype(int)]
     return light.heat(np.full_like(photo, BAR_GREY) if domain.bare else photo, share)
-
-
-def bare_heat(share: np.ndarray) -> np.ndarray:
-    return light.bare_heat()[(share * (light.STEP_COUNT - 1) + 0.5).astype(int)]
 
 
 def to_pixels(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -117,10 +110,7 @@ def bar(spec: Spec, domain: Domain) -> Image.Image:
     return Image.fromarray(_with_heat(np.full((*share.shape, 3), BAR_GREY, np.uint8), share, spec, domain))
 
 
-# Features as colours: either their first three principal components are red, green and blue, or each part, a cluster
-# of patches, has one colour.
-#
-# microscope/core/features.js has the same arithmetic for the screen.
+# Features as colours: their first three principal components are red, green and blue, as in core/features.js.
 
 END_PERCENTILES = (2, 98)  # percentiles of a component that are drawn as the bytes 0 and 255
 
@@ -148,13 +138,12 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
 
 
 def maps_together(ones: list[OneMap]) -> list[Map]:
-    """Computes all panels' maps at once. Panels of one layer of one model share their components, so that equal colours
-    mean similar features."""
+    """The colours of all panels. Panels of one layer of one model share their components, so that equal colours mean
+    similar features."""
     groups: dict[tuple[str, int], list[OneMap]] = {}
     for one in ones:
         groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)
-    every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
-    by_request = {id(map_.one): map_ for map_ in every}
+    by_request = {id(map_.one): map_ for group in groups.values() for map_ in colour_maps(group)}
     return [by_request[id(one)] for one in ones]
 
 
@@ -164,6 +153,3 @@ def colour_maps(group: list[OneMap]) -> list[Map]:
         Map(one, np.zeros(one.seen.grid, np.float32), colours=colours.reshape(*one.seen.grid, 3), variance_share=share)
         for one, colours in zip(group, colour_arrays, strict=True)
     ]
-
-
-COMPUTED_TOGETHER = {"components": colour_maps}  # a way to look -> its maps of one layer of one model

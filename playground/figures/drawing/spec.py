@@ -105,9 +105,7 @@ class Spec:
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
         if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
             names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
-            raise PlaygroundError(
-                f"A view takes {names}, written as in a link: locked=true&grid=true; given was {self.view!r}."
-            )
+            raise PlaygroundError(f"A view has {names}, as in a link: locked=true&grid=true; given was {self.view!r}.")
 
     @property
     def way(self) -> Way:
@@ -202,9 +200,6 @@ def _query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, 
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])
 
 
-# Texts that people type: a width, a patch, a head, a size -------------------------------------------------------------
-
-
 def read_width(width: str | float) -> str | float:
     """A name in WIDTHS, or millimetres."""
     if width in WIDTHS:
@@ -231,16 +226,13 @@ def read_head(text: str | None) -> int | str:
 
 
 def read_query(text: str | None) -> Query:
-    parts = (text or "").split(",")
-    if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
-        return int(parts[0]), int(parts[1])
-    return text
+    patch = re.fullmatch(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*", text or "", re.ASCII)
+    return (int(patch[1]), int(patch[2])) if patch else text
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    parts = text.lower().replace("×", "x").split("x")
-    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+    if not (sides := re.fullmatch(r"(\d+)[x×](\d+)", text.lower(), re.ASCII)):
         raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
-    return int(parts[0]), int(parts[1])
+    return int(sides[1]), int(sides[2])

@@ -1,8 +1,5 @@
-"""The table of choices in the microscope: each has a name, its values and a default.
-
-From this table come the patterns that an address is checked with (serving/chosen.py). The browser keeps its own copy in
-microscope/core/view.js; a test compares the two. A figure shares the choices that name a `field` of Spec.
-"""
+"""The choices in the microscope: name, values, default. Addresses are checked by this table (serving/chosen.py). The
+browser has its own copy in microscope/core/view.js; a test compares the two."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The ways to look, that is, what a map can show of each patch. The browser has the same records with its
-own words in microscope/core/waytable.js; tests/figures/test_every_way.py compares the two.
-
-To add a way, add its record here, the function that computes its numbers in maps.py, and in the browser its record and
-words in waytable.js and a function in core/ways.js (of heads) or lens/features.js (of features)."""
+"""The ways to look, that is, what a map can show of each patch. The browser has the same records with its own words in
+microscope/core/waytable.js; tests/figures/test_every_way.py compares the two. CONTRIBUTING.md says how to add one."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import PurePath
 from typing import Any
 
@@ -72,36 +73,28 @@ def needed_traces(spec: Spec) -> list[tuple[str, str]]:
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    # by model, so that each model is loaded once
-    pairs = {(picture, model): None for model in models for picture in pictures}
-    return list(pairs)
-
-
-# The layout -----------------------------------------------------------------------------------------------------------
+    return list(dict.fromkeys((picture, model) for model in models for picture in pictures))  # each model loaded once
 
 
 def requests(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
     """The maps, row by row."""
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     subjects = others if isinstance(others, dict) else {}
-    return [
-        _cell(spec, subject, subjects, rows, row, columns, column) for row in rows.values for column in columns.values
-    ]
+    changing, cells = {rows.name, columns.name}, product(rows.values, columns.values)
+    specs = (replace(spec, **{rows.field: row, columns.field: column}) for row, column in cells)
+    return [_cell(cell_spec, subject, subjects, changing) for cell_spec in specs]
 
 
-def _cell(
-    spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row: Any, columns: Axis, column: Any
-) -> OneMap:
-    cell_spec = replace(spec, **{rows.field: row, columns.field: column})
+def _cell(cell_spec: Spec, subject: Subject, others: GridSubjects, changing: set[str]) -> OneMap:
     cell_subject = others.get((cell_spec.image, cell_spec.model), subject)
-    if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
+    if "layers" not in changing and cell_spec.layer is not None:
         cell_spec = replace(cell_spec, layer=maps.same_layer(cell_spec.layer, subject.seen, cell_subject.seen))
-    if cell_spec.query is not None and "patches" not in (rows.name, columns.name) and cell_subject is not subject:
+    if cell_spec.query is not None and "patches" not in changing and cell_subject is not subject:
         cell_spec = replace(cell_spec, query=maps.same_place(cell_spec.query, subject.seen, cell_subject.seen))
     label = maps.same_label(cell_spec.label, subject.seen, cell_subject.seen)
     cell_spec = replace(cell_spec, label=label, rows=None, columns=None)
     cell_spec = cell_spec.settled(cell_subject.seen, cell_spec.asks)
-    return OneMap(cell_subject, cell_spec, None if spec.whole else cell_spec.scale)
+    return OneMap(cell_subject, cell_spec, None if cell_spec.whole else cell_spec.scale)
 
 
 def draw(spec: Spec, subject: Subject, others: Other) -> Content:

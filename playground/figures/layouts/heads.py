@@ -121,18 +121,13 @@ def wall(spec: Spec, subject: Subject, other: Other) -> Content:
     photo = prints.photo_of(spec, subject.image).resize(size, Image.Resampling.LANCZOS)
     pictures = [np.array(prints.photo_with_map(photo, panel.grid, spec, domain)) for panel in shown]
     if patch := maps.patch_of(trace, spec.query) if spec.asks else None:
-        for picture in pictures:
-            _frame(picture, patch)
+        top, left = (number * CELL_PIXELS for number in patch)
+        for picture in pictures:  # a white frame
+            square = picture[top : top + CELL_PIXELS, left : left + CELL_PIXELS]
+            square[[0, -1]] = square[:, [0, -1]] = 255
     cells = [pictures[i : i + trace.heads] for i in range(0, len(pictures), trace.heads)]
     body = Matrix(cells, photo_panel(spec, subject) if spec.paper.roomy else None)
     return Content(body, captions.sentence(spec, shown, domain, EVERY_HEAD), shown, domain)
-
-
-def _frame(picture: np.ndarray, patch: tuple[int, int]) -> None:
-    """Draws a white frame around a patch."""
-    top, left = (number * CELL_PIXELS for number in patch)
-    square = picture[top : top + CELL_PIXELS, left : left + CELL_PIXELS]
-    square[[0, -1]] = square[:, [0, -1]] = 255
 
 
 WALL = Layout("wall", EVERY_HEAD, wall, fixed=("layer", "head"), of_heads=True)

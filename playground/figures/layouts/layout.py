@@ -1,6 +1,4 @@
-"""The record of a layout of figures: a function from traces to panels, with the words and numbers of these panels.
-
-Nothing here draws: compose.py draws panels with matplotlib."""
+"""The record of a layout: a function from traces to panels with their words and numbers. compose.py draws them."""
 
 from __future__ import annotations
 
@@ -41,8 +39,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Panels:
-    """Panels in rows and columns. With `beside` or `above` they are a table; else they flow into as many rows as make
-    them largest."""
+    """Panels in rows and columns. With `beside` or `above` they are a table; else they flow into rows."""
 
     rows: list[list[Panel | None]]
     beside: list[str] = field(default_factory=list)
@@ -100,7 +97,7 @@ def layer_scale(spec: Spec) -> str | None:
 
 def shown_maps(requests: list[OneMap]) -> list[Map]:
     """The maps of all panels."""
-    if requests[0].spec.what in prints.COMPUTED_TOGETHER:
+    if requests[0].spec.way.coloured:
         return prints.maps_together(requests)
     return [maps.map_of(request) for request in requests]
 

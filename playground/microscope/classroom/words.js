@@ -32,7 +32,6 @@ export const CLASS_WORDS = {
     oneGuess: "1 guess",
     // ---- the lecturer
     start: "Start a class",
-    started: "Class {code}",
     here: "{count} here",
     hereFrom: "{count} here, from {networks} networks",
     answered: "{answered} of {here} have answered",
@@ -87,7 +86,6 @@ export const CLASS_WORDS = {
     guesses: "{count} Tipps",
     oneGuess: "1 Tipp",
     start: "Klasse beginnen",
-    started: "Klasse {code}",
     here: "{count} da",
     hereFrom: "{count} da, aus {networks} Netzen",
     answered: "{answered} von {here} haben getippt",

@@ -4,7 +4,7 @@
 // Features are {tokens, width, from: the number of prefix tokens, raw: the vectors, unit: the vectors scaled to length
 // 1, norms: the lengths of the raw vectors}.
 
-import { decodeHalves, largestIndex } from "./core.js";
+import { decodeHalves } from "./core.js";
 
 export function makeFeatures(bits, tokens, width, from) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
@@ -157,7 +157,7 @@ export function componentPixels(features, components) {
 }
 
 // Below: lengths that are outliers by Tukey's rule, that is above the upper quartile plus three times the interquartile
-// range. `bound` in playground/analysis/token_norms.py has the same rule.
+// range. `Lengths` in playground/analysis/block.py has the same rule.
 
 // The bound for values[from … to).
 export function outlierBound(values, from, to) {
@@ -179,22 +179,6 @@ export function withoutOutliers(values, from, to) {
   const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
   const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
   return { bound, count: to - from - inliers.length, domain: { low, high: high > low ? high : low + 1 } };
-}
-
-// Below: compares two pictures by their features, to find matching patches. playground/matching.py
-// does the same; tests/analysis/test_matching.py compares the two.
-
-// The most similar token of the second picture: {nearest: that token, alike: the cosine, mutual: whether each is the
-// other's nearest}.
-export function nearestTo(first, token, second) {
-  const nearest = mostSimilar(first, token, second);
-  const alike = dotOfVectors(first.unit, token * first.width, second.unit, nearest * first.width, first.width);
-  return { nearest, alike, mutual: mostSimilar(second, nearest, first) === token };
-}
-
-function mostSimilar(first, token, second) {
-  const cosines = similarityInto(new Float32Array(second.tokens), second, token, first);
-  return largestIndex(cosines, second.from, second.tokens);
 }
 
 // The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one

@@ -1,12 +1,12 @@
-// The numbers that lessons state about a trace. Each function takes a recipe's arguments (playground/lessons/made.py)
-// and the subject (lessons/subject.js). No DOM.
+// The numbers that lessons state about a trace. Each function takes a recipe's arguments (`Made` of
+// playground/lessons/questions.py) and the subject (lessons/subject.js). No DOM.
 
 import { largestIndex, layerOf, rowInto, scoresInto, softmaxInPlace, sumOf } from "./core.js";
 import { carriedBy, spreadPatches } from "./kinds.js";
 import { percent } from "./numbers.js";
 
 const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near
-const LOCKED_SHARE = 0.3; // a head with a larger mean share on one place is locked, as in lessons/weight_locked.py
+const LOCKED_SHARE = 0.3; // a head with a larger mean share on one place is locked, as in lessons/weight.py
 const MOST_PRODUCTS = 8e8; // multiplications to which the scores of all heads are limited: a second of a laptop
 const FEWEST_ROWS = 64;
 const MOST_ROWS_OF_A_HEAD = 1024;

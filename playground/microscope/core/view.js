@@ -159,19 +159,6 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
-// take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
-/** @param {View} view */
-export function wordsNotTaken(words, view) {
-  const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
-  const ignoredWords = Object.entries(words ?? {}).filter(
-    ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
-  );
-  return ignoredWords.some(([key]) => key === "query")
-    ? ignoredWords.filter(([key]) => key !== "locked")
-    : ignoredWords;
-}
-
 // Below: scenes, that is saved views in order. Each has a name, and an address with the picture, the model and the
 // view.
 
@@ -206,12 +193,6 @@ export function readScenes(text) {
 }
 
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
-
-// Appends a link's scenes to the saved ones, without duplicates.
-export function joinScenes(savedScenes, newScenes) {
-  const knownAddresses = new Set(savedScenes.map(({ address }) => address));
-  return [...savedScenes, ...newScenes.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
-}
 
 export const renameScene = (list, index, name) => list.map((scene, i) => (i === index ? { ...scene, name } : scene));
 

@@ -18,6 +18,8 @@ export function setText(element, text) {
 
 // Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
 export function setMath(element, text) {
+  if (element.saidText === text) return;
+  element.saidText = text;
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
@@ -49,19 +51,25 @@ export function setVisible(element, isVisible) {
   if (element.hidden === isVisible) element.hidden = !isVisible;
 }
 
-// Makes a group a single stop of the Tab key; arrow keys move inside the group.
+// Makes a group a single stop of the Tab key; arrow keys, Home and End move inside the group.
 export function oneTabStop(box, itemsOf) {
-  for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
+  setTabStop(itemsOf(), itemsOf()[0]);
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();
-    const fromIndex = items.indexOf(event.target);
-    const nextItem = items[fromIndex + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0)];
-    if (fromIndex < 0 || !nextItem || nextItem === items[fromIndex]) return;
+    const from = items.indexOf(event.target);
+    const [next, former, last] = [from + 1, from - 1, items.length - 1];
+    const places = { ArrowRight: next, ArrowDown: next, ArrowLeft: former, ArrowUp: former, Home: 0, End: last };
+    const nextItem = from < 0 ? undefined : items[places[event.key]];
+    if (!nextItem) return;
     event.preventDefault();
     event.stopPropagation();
-    for (const item of items) item.tabIndex = item === nextItem ? 0 : -1;
+    setTabStop(items, nextItem);
     nextItem.focus();
   });
+}
+
+export function setTabStop(items, tabStop) {
+  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
 }
 
 // Makes an element; a button is no submit button. fields: its class, or properties, of which `role` and names with a

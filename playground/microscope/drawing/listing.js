@@ -66,7 +66,7 @@ const emphasised = (text) =>
   text
     .replace(/\*\*(.+?)\*\*/g, "<b>$1</b>")
     .replace(/\*(.+?)\*/g, "<em>$1</em>")
-    .replace(/√([A-Za-z]_[A-Za-z]|\d+)/g, '√<span class="under-root">$1</span>')
+    .replace(/√([A-Za-z]_[A-Za-z]|\d+)/g, '<span class="root">√<span class="under-root">$1</span></span>')
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>")
     .replace(/(?<!\w)e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))/g, "e<sup>$1$2</sup>");
 

@@ -8,12 +8,12 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
-import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
+import { divisorOf, faceWords, placeHere, scaleText } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
-export function aimedPair({ aim, view }, { shown }) {
+export function aimedPair({ view, choice: { aim }, shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
@@ -30,11 +30,10 @@ export function aimedPair({ aim, view }, { shown }) {
 }
 
 // The pair whose product is shown: the one under the cursor, else the one with the largest weight.
-export function chosenPair(choice, frame) {
-  const pair = aimedPair(choice, frame);
+export function chosenPair(lens) {
+  const { view, shown } = lens;
+  const pair = aimedPair(lens);
   if (pair) return pair;
-  const { view } = choice,
-    { shown } = frame;
   if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const start = view.head * shown.pack.tokens;
   const largestToken = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
@@ -44,7 +43,7 @@ export function chosenPair(choice, frame) {
 }
 
 // The rank of the patch under the cursor among the row's weights, from 0; −1: none.
-export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
+export const rankOfAim = (lens) => (aimedPair(lens)?.rank ?? 0) - 1;
 
 export const withCommas = (count) => count.toLocaleString("en");
 
@@ -55,20 +54,15 @@ export function productText(pack, scale) {
 }
 
 const SUMS_HTML = `
-  <header><h2><span>One weight,</span> <b class="chip query"></b> <span>to</span> <b class="chip key"></b></h2>
-    <button class="close" aria-label="Close the arithmetic" title="Close (Esc)">×</button></header>
-  <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
+  <header><h2><span data-say="sumsOne"></span> <b class="chip query"></b> <span data-say="sumsTo"></span>
+      <b class="chip key"></b></h2><button class="close" data-name="sumsClose" title="Close (Esc)">×</button></header>
+  <canvas role="img" data-name="stripsNamed"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
 const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
-export function bindSums(choice, frame, page) {
-  const panel = make("section", {
-    className: "sums",
-    "aria-label": "The arithmetic of one weight",
-    innerHTML: SUMS_HTML,
-    hidden: true,
-  });
+export function bindSums({ choice, frame, page }) {
+  const panel = make("section", { className: "sums", "data-name": "sumsNamed", innerHTML: SUMS_HTML, hidden: true });
   page.root.append(panel);
   const [query, key] = panel.querySelectorAll(".chip");
   page.sums = {
@@ -93,8 +87,9 @@ export function bindSums(choice, frame, page) {
 
 export const sumsAreOpen = (page) => !page.sums.panel.hidden;
 
-export function openSums(choice, frame, page) {
-  const pair = isMap(choice.view.what) ? null : chosenPair(choice, frame);
+export function openSums(lens) {
+  const { choice, page } = lens;
+  const pair = isMap(choice.view.what) ? null : chosenPair(lens);
   if (!pair) return;
   if (choice.aim < 0) choice.aim = choice.view.direction === "row" ? pair.key : pair.query;
   if (!choice.view.locked) page.choose({ locked: true });
@@ -112,13 +107,13 @@ export function closeSums(page) {
   return wasOpen;
 }
 
-export function paintSums(choice, frame, page) {
+export function paintSums(lens) {
+  const { choice, page, view, shown } = lens;
+  const { sums } = page;
+  const { colours, unit, ratio } = lens.frame;
   if (!sumsAreOpen(page)) return;
-  const { view } = choice,
-    { shown, colours, unit, ratio } = frame,
-    { sums } = page;
   const isHeadHeld = holdsHead(shown.pack, view.layer, view.head);
-  const shownPair = isMap(view.what) || !view.locked || !isHeadHeld ? null : chosenPair(choice, frame);
+  const shownPair = isMap(view.what) || !view.locked || !isHeadHeld ? null : chosenPair(lens);
   if (!shownPair) return void setVisible(sums.panel, false);
   const { pack, scale } = shown;
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
@@ -131,8 +126,7 @@ export function paintSums(choice, frame, page) {
   const index = dimension >= 0 && dimension < pack.dim ? dimension : largestProductIndex(pair.products);
   drawStrips(sums.canvas, pair, index, unit, colours);
   const numberText = (x) => x.toFixed(2).replace("-", "−");
-  const wordValues = { place: index + 1, count: pack.dim };
-  const opening = wordsInFace(page, "sumsNumber", `number ${wordValues.place} of ${wordValues.count}`, wordValues);
+  const opening = faceWords(page, "sumsNumber", { place: index + 1, count: pack.dim });
   setText(
     sums.product,
     `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
@@ -190,15 +184,11 @@ function stepsOf(page, pair, pack, scale) {
   const numberText = (x) => x.toFixed(2).replace("-", "−");
   const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
   const [count, total] = [withCommas(pair.of), pair.total.toPrecision(4)];
-  const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
-    [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), numberText(pair.dot)],
-    [wordsInFace(page, "sumsScore", `the score ${product}`, { product }), numberText(pair.score)],
-    [wordsInFace(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
-    [
-      wordsInFace(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
-      percent(pair.weight),
-    ],
+    [faceWords(page, "sumsDot", { dim }), numberText(pair.dot)],
+    [faceWords(page, "sumsScore", { product }), numberText(pair.score)],
+    [faceWords(page, "sumsPower", { largest }), pair.exponential.toPrecision(3)],
+    [faceWords(page, "sumsTotal", { count, total }), percent(pair.weight)],
   ];
 }
 
@@ -228,7 +218,7 @@ function pairWords(view, value) {
 }
 
 export function bindLine(lens) {
-  const { choice, page } = lens;
+  const { page } = lens;
   const lineBox = make("div", { className: "lockline", innerHTML: LINE_HTML, hidden: true });
   page.refs.pictureBox.append(lineBox);
   const label = lineBox.querySelector("button");
@@ -242,29 +232,28 @@ export function bindLine(lens) {
     rank: label.querySelector("span"),
     timer: 0, // runs for LABEL_REST
   };
-  label.addEventListener("click", () => openSums(choice, lens.frame, page));
+  label.addEventListener("click", () => openSums(lens));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== page.refs.picture && !lineBox.contains(event.relatedTarget)) dropAim(choice, page);
+    if (event.relatedTarget !== page.refs.picture && !lineBox.contains(event.relatedTarget)) dropAim(lens);
   });
 }
 
 // Whether the line stays when the cursor leaves the picture: the cursor is on the line's label, or the arithmetic is
 // open.
-export const holdsLine = (choice, page, event) =>
+export const holdsLine = ({ choice, page }, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
-function dropAim(choice, page) {
+function dropAim({ choice, page }) {
   if (sumsAreOpen(page)) return;
   choice.aim = choice.hover = -1;
   page.schedule(true);
 }
 
 export function paintLine(lens) {
-  const { choice, frame, page } = lens;
-  const { aim } = choice,
-    { shown } = frame,
-    { line } = page;
-  const pair = aimedPair(choice, frame);
+  const { shown } = lens;
+  const { aim } = lens.choice;
+  const { line } = lens.page;
+  const pair = aimedPair(lens);
   setVisible(line.box, Boolean(pair));
   if (!pair) return;
   const { rows, columns, prefixCount } = shown.pack;
@@ -281,12 +270,12 @@ export function paintLine(lens) {
   }
   line.cell.setAttribute("x", aimPatch % columns);
   line.cell.setAttribute("y", Math.floor(aimPatch / columns));
-  placeLabel(frame, page, queryPatch, aimPatch >= 0 ? aimPatch : queryPatch);
+  placeLabel(lens, queryPatch, aimPatch >= 0 ? aimPatch : queryPatch);
   writeLabel(lens, pair);
 }
 
 // Puts the label beside the patch at the line's end, away from the locked patch if there is room.
-function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
+function placeLabel({ shown, frame: { pictureHeight }, page: { line } }, queryPatch, aimPatch) {
   const { rows, columns } = shown.pack;
   const row = Math.floor(Math.max(0, aimPatch) / columns);
   const roomBelow = ((rows - row - 1) / rows) * pictureHeight >= LABEL_HEIGHT;
@@ -302,11 +291,12 @@ function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   line.timer = setTimeout(() => classList.add("resting"), LABEL_REST);
 }
 
-function writeLabel({ choice, data, frame, page: { line } }, pair) {
-  const { view, aim } = choice,
-    { shown } = frame;
+function writeLabel(lens, pair) {
+  const { view, shown } = lens;
+  const { aim } = lens.choice;
+  const { line } = lens.page;
   const { pack } = shown;
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   line.label.disabled = isMap(view.what);
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];

@@ -12,6 +12,7 @@ import { missingMatrix, storeMatrix } from "./features.js";
 import { searchAll } from "./moment.js";
 import {
   canAsk,
+  entryShown,
   entryToDraw,
   isRounded,
   isRowOpen,
@@ -111,18 +112,15 @@ export function askForMissing(lens, onlyPointed) {
 }
 
 function askNow(lens) {
-  const { choice, data, frame, page } = lens;
-  const { view } = choice,
-    { main, other } = data;
+  const { data, page, view, main, other } = lens;
   if (!main) return;
   // Recomputes `shown`, because data that have just arrived may make a request unnecessary.
-  const shown = resolve(choice, data, frame);
+  const shown = resolve(lens);
   const request = wantedLayer(lens);
-  const matrix = missingMatrix(choice, data, frame);
+  const matrix = missingMatrix(lens);
   if (request) askForLayer(lens, ...request);
   if (matrix) askForMatrix(lens, matrix);
-  else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(choice, data, frame))
-    askForLocked(lens, view.what);
+  else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
@@ -164,23 +162,21 @@ export function stopAsking(data) {
 
 // The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
 // neighbours, then those of the wall and of Play. Only layers that are not on view may be rounded.
-function wantedLayer({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main, whole, other } = data,
-    { shown } = frame;
+function wantedLayer(lens) {
+  const { choice, data, page, view, main, whole, other, shown } = lens;
   if (!canAsk(data, "layers")) return null;
   const layers = [[main, view.layer]];
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const mayRound = isRounded(choice, data);
+  const mayRound = isRounded(lens);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
   const showsMoments = Boolean(page.see) && view.beside !== "wall";
   const isSearched = showsMoments || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
-  const optionalLayers = missingLayers(choice, data, frame, isSearched && sparing && !navigator.connection?.saveData)
+  const optionalLayers = missingLayers(lens, isSearched && sparing && !navigator.connection?.saveData)
     .filter((layer) => !isSearched || choice.layersLooked || !(mayRound || sparing) || isLate(layer, main.pack))
     .map((layer) => [sentenceEntry, layer, mayRound]);
   return layers.find(isMissing) ?? optionalLayers[0] ?? null;
@@ -208,18 +204,15 @@ function askForMatrix(lens, { what: need, entry, layer }) {
   const sendRequest = (options) =>
     need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
   askOnce(lens, need, `${entry.id} ${layer}`, sendRequest, (values) =>
-    storeMatrix(data, lens.frame, { what: need, entry, layer, values }),
+    storeMatrix(lens, { what: need, entry, layer, values }),
   );
 }
 
 // Requests a map of the locked patch through all layers.
 function askForLocked(lens, kind) {
-  const { data } = lens;
+  const { data, view } = lens;
   if (!canAsk(data, kind)) return;
-  const { view } = lens.choice,
-    { main, whole } = data,
-    { shown } = lens.frame;
-  const { trace } = shown.wholeArrived ? whole : main;
+  const { trace } = entryShown(lens);
   const { query } = view;
   const sendRequest = (options) => data.host.source[kind](trace, query, options);
   askOnce(lens, kind, `${trace.id} ${query}`, sendRequest, (values) => {
@@ -228,11 +221,9 @@ function askForLocked(lens, kind) {
 }
 
 function askForWhole(lens) {
-  const { choice, data } = lens;
-  const { view } = choice,
-    { main } = data;
-  const source = sampleOfPut(choice, data);
-  const passSettings = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
+  const { data, view, main } = lens;
+  const source = sampleOfPut(lens);
+  const passSettings = { ...passOf(lens), ...(source && { from: source }) };
   const sendRequest = async (options) => {
     const trace = await data.host.source.whole(main.trace, passSettings, options).catch((error) => {
       // a link may name a cut that this model can't make
@@ -258,7 +249,7 @@ const dropOldExcept = (data, entry) => dropOld(data, [data.main, data.other, dat
 
 function askForNames(lens, { trace, id }) {
   const { data } = lens;
-  const layer = missingNames(lens.choice, data);
+  const layer = missingNames(lens);
   if (layer < 0) return;
   const sendRequest = (options) => data.host.source.names(trace, layer, options);
   askOnce(lens, "names", `${id} ${layer}`, sendRequest, (heads) => storeNames(data, id, layer, heads));
@@ -266,47 +257,42 @@ function askForNames(lens, { trace, id }) {
 
 // Below: fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
-// The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
-export async function fetchEntries(data, page, traces, view) {
+// Fetches for the picture that is shown next: the result of `work(signal)`, or null if a newer call has ended it.
+// Throws if the source refuses.
+async function fetchAlone(data, work) {
   data.fetchController?.abort();
   data.fetchController = new AbortController();
   const { signal } = data.fetchController;
   try {
-    const entries = await Promise.all(traces.map((trace) => bringOne(data, page, trace, view, signal)));
-    return signal.aborted ? null : entries;
+    const result = await work(signal);
+    return signal.aborted ? null : result;
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
   }
 }
 
+export const fetchEntries = (lens, traces, view) =>
+  fetchAlone(lens.data, (signal) => Promise.all(traces.map((trace) => bringOne(lens, trace, view, signal))));
+
 // Fetches a person's own picture with all layers in which the best moment is searched, because the picture opens in
-// that moment. Returns a promise of {entry, scene}, or of null if a newer request has replaced this one.
-export async function bringBest(data, page, trace) {
-  data.fetchController?.abort();
-  data.fetchController = new AbortController();
-  const { signal } = data.fetchController;
-  const { source } = data.host;
-  try {
+// that moment: {entry, scene}.
+export const bringBest = ({ data, page }, trace) =>
+  fetchAlone(data, async (signal) => {
+    const held = data.packs.get(trace.id)?.pack;
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missingLateLayers = lateLayers.filter(
-      (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
-    );
+    const wanted = lateLayers.filter((layer) => !held || !holdsAll(held, layer));
     const [picture, bytes] = await Promise.all([
       receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
-      missingLateLayers.length ? source.layers(trace, missingLateLayers, { signal }) : null,
+      wanted.length ? data.host.source.layers(trace, wanted, { signal }) : null,
     ]);
     if (bytes) receive(data, trace, bytes);
     const entry = Object.assign(data.packs.get(trace.id), { trace, picture });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
-  } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
-  }
-}
+  });
 
-async function bringOne(data, page, trace, view, signal) {
+async function bringOne({ data, page }, trace, view, signal) {
   const [entry, picture] = await Promise.all([
     headOnView(data, trace, view, signal),
     receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
@@ -331,7 +317,7 @@ async function headOnView(data, trace, view, signal) {
 }
 
 // {layer, head} of a view; `layer` is null if the source is to choose.
-export const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
+const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
 const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);

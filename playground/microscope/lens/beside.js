@@ -25,13 +25,13 @@ const PIXELS_PER_SIDE = 8; // pixels along each side of a patch, for its mean co
 const FILTER_TITLE = "no network: colour and nearness alone";
 
 // Opens the filter, or closes it and shows the former second picture.
-export function toggleNearness(choice, data, page) {
+export function toggleNearness({ choice, data, page }) {
   const formerSide = data.other ? "compare" : "convolution";
   page.choose({ beside: choice.view.beside === "filter" ? formerSide : "filter" });
 }
 
 // The filter's row for this patch, one number for each patch; null if the picture's pixels can't be read.
-function nearnessOf({ main }, { nearness }, patch) {
+function nearnessOf({ main, frame: { nearness } }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
   const { rows, columns } = main.pack;
@@ -50,33 +50,32 @@ function nearnessOf({ main }, { nearness }, patch) {
   return nearness.row;
 }
 
-export function paintNearness({ choice, data, frame, page }) {
-  const { main } = data,
-    { nearness } = frame,
-    { refs } = page;
+export function paintNearness(lens) {
+  const { frame, main, refs } = lens;
+  const { nearness } = frame;
   const { twin: canvas } = refs;
   const image = main.picture.bitmap;
   const { print } = nearness;
   const { width, height } = canvas;
   if (print?.photo.image !== image || print.canvas.width !== width || print.canvas.height !== height)
     nearness.print = makePrint(makePhoto(image, width, height));
-  const filter = nearnessPicture(choice, data, frame);
+  const filter = nearnessPicture(lens);
   if (filter.row)
     printHeat(nearness.print, filter.row, 0, frame.shown.pack.rows, frame.shown.pack.columns, filter.domain);
   else printNothing(nearness.print);
   drawPicture(canvas.getContext("2d"), width, height, nearness.print.canvas, filter.picture, frame.unit);
-  setText(refs.twinBadge, filter.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
+  setText(refs.twinBadge, filter.row ? FILTER_TITLE : reasonWithoutRow(lens));
   setVisible(refs.twinBadge, true);
-  writeNearness(choice, frame, page, filter);
+  writeNearness(lens, filter);
 }
 
 // Returns {row: the filter's row, domain: the range of values for the row's colours, picture: `shown` of drawPicture}.
-function nearnessPicture({ view }, data, frame) {
-  const { shown } = frame;
+function nearnessPicture(lens) {
+  const { view, shown } = lens;
   const { mark } = shown;
   const { rows, columns, patches } = shown.pack;
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
-  const row = nearnessOf(data, frame, mark);
+  const row = nearnessOf(lens, mark);
   if (!row) return { row, domain: null, picture };
   const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling);
   const brightest = largestIndex(row, 0, patches);
@@ -87,15 +86,15 @@ function nearnessPicture({ view }, data, frame) {
   return { row, domain, picture };
 }
 
-const reasonWithoutRow = ({ main }, { shown }) =>
+const reasonWithoutRow = ({ main, shown }) =>
   main.picture.bitmap
     ? `A filter of colours has no ${tokenName(shown.token, shown.pack)} token.`
     : "The picture could not be read: a filter needs its colours.";
 
 // ------------------------------------------------------------------------------ the filter's legend and sentence
 
-function writeNearness(choice, frame, { refs }, { row, domain }) {
-  const { shown } = frame;
+function writeNearness(lens, { row, domain }) {
+  const { frame, shown, refs } = lens;
   refs.filterBar.style.visibility = row ? "" : "hidden";
   if (!row) {
     setText(refs.filterExposed, "");
@@ -107,7 +106,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestText(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: 3, summary, place: placeName(summary.best, columns) });
-  const sentences = [sentence, overlapWords(choice, frame, row)].join(" ");
+  const sentences = [sentence, overlapWords(lens, row)].join(" ");
   setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: barCanvas } = refs;
   if (!barCanvas.width) return;
@@ -116,48 +115,40 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
-function overlapWords(choice, frame, filterRow) {
-  const { view } = choice,
-    { shown } = frame;
+function overlapWords(lens, filterRow) {
+  const { view, shown } = lens;
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
-  const share = overlapWithFilter(...rowOnShow(choice, frame), filterRow, shown.mark);
+  const share = overlapWithFilter(...rowOnShow(lens), filterRow, shown.mark);
   const comparison = isNearlySame(share) ? "much the same" : "another";
   const head = shown.pack.headNumbers[view.head];
   return `The row of layer ${view.layer}, head ${head} is ${comparison}: ${percent(share)} in common.`;
 }
 
-const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
-  answers.weights,
-  view.head * pack.tokens + pack.prefixCount,
-];
+const rowOnShow = ({ view, shown: { answers, pack } }) => [answers.weights, view.head * pack.tokens + pack.prefixCount];
 
 // The overlap of the head's row with the filter's row, 0 to 1; null if one of the rows is missing.
-export function nearnessOverlap(choice, data, frame, patch) {
-  const filterRow = nearnessOf(data, frame, patch);
-  return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
+export function nearnessOverlap(lens, patch) {
+  const filterRow = nearnessOf(lens, patch);
+  return filterRow && overlapWithFilter(...rowOnShow(lens), filterRow, patch);
 }
 
 const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
 
-export function paintTwin({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame,
-    { refs } = page;
+export function paintTwin(lens) {
+  const { frame, view, main, shown, refs } = lens;
   const { pack, mark } = shown;
   Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
-  const photo = photoOf(data, frame, page, main);
+  const photo = photoOf(lens, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 }
 
 // -------------------------------------------------------------------------------------- the wall of all heads
 
-export function paintWall({ choice, data, frame, page: { refs } }) {
-  const { view } = choice,
-    { shown } = frame;
+export function paintWall(lens) {
+  const { data, frame, view, shown, refs } = lens;
   const { token } = shown;
   const { pack, answers } = shown.drawn;
   const canvas = refs.wall;
@@ -183,7 +174,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
-  setText(refs.otherFoot, loadingWords(choice, data, frame));
+  setText(refs.otherFoot, loadingWords(lens));
   const { width: w, height: h } = canvas;
   const cells = wallCells(w, h, layersAtHand(data), pack.heads, pack.rows, pack.columns, frame.unit);
   const missing = (layer) => !holdsAll(pack, layer);
@@ -200,22 +191,18 @@ const bareGround = ({ patches }) => ({
 });
 
 export function paintOther(lens) {
-  const { choice, data, frame, page } = lens;
-  const { view } = choice,
-    { other } = data,
-    { shown } = frame,
-    { refs } = page;
+  const { frame, view, other, shown, refs } = lens;
   const context = refs.twin.getContext("2d");
   context.clearRect(0, 0, refs.twin.width, refs.twin.height);
   if (!other) return;
   const { pack } = other;
   if (isMap(view.what)) return paintOtherMap(lens, other);
-  const { token, layer, head, values } = rowBeside(choice, data, frame);
-  photoOf(data, frame, page, other);
+  const { token, layer, head, values } = rowBeside(lens);
+  photoOf(lens, other);
   if (values) {
     printHeat(frame.otherPrint, values, pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
   } else printNothing(frame.otherPrint);
-  drawOther(choice, frame, page, other, token - pack.prefixCount, null);
+  drawOther(lens, other, token - pack.prefixCount, null);
   const weightRow = values && WAYS[shown.what].rows ? values : null;
   writeOther(lens, other, {
     token,
@@ -227,7 +214,7 @@ export function paintOther(lens) {
 }
 
 // The same head's row for the same place in the compared picture; `values` is null until that picture has arrived.
-export function rowBeside({ view }, { main, other }, { shown }) {
+export function rowBeside({ view, main, other, shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
   const layer = sameLayer(view.layer, main.pack, pack);
@@ -239,12 +226,12 @@ export function rowBeside({ view }, { main, other }, { shown }) {
 
 // Paints the compared picture's map: the similarity of its patches to the query, the colours of their components,
 // or the lengths of their features.
-function paintOtherMap({ choice, data, frame, page }, other) {
-  const { view } = choice;
+function paintOtherMap(lens, other) {
+  const { frame, page, view } = lens;
   const { pack } = other;
   const { prefixCount } = pack;
-  const map = otherMap(choice, data, frame);
-  photoOf(data, frame, page, other);
+  const map = otherMap(lens);
+  photoOf(lens, other);
   setText(page.refs.twinBadge, titleOf(other));
   setVisible(page.refs.twinBadge, true);
   let tag = null,
@@ -255,7 +242,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     if (map.shared) noteText = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
     // two models have no common scale of colours
-    const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
+    const sharedDomain = comparesNumbers(lens) && frame.shown.mainDomain;
     const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, true);
     printHeat(frame.otherPrint, map.values, prefixCount, pack.rows, pack.columns, domain);
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
@@ -264,18 +251,17 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     if (wayOf(view).resembles && map.asked < 0)
       noteText = `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`;
   }
-  if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
-  drawOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
+  if (missingMatrix(lens)) noteText = "Its features are on their way.";
+  drawOther(lens, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
   setText(page.refs.otherFoot, noteText);
 }
 
 // Whether both maps share one scale of colours, so that 0.48 looks the same in both.
-export const comparesNumbers = (choice, data, frame) =>
-  choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
+export const comparesNumbers = (lens) =>
+  lens.choice.view.beside === "compare" && wayOf(lens.choice.view).needs === "features" && Boolean(otherMap(lens));
 
 // Draws the compared picture, centred in the canvas of the second picture.
-function drawOther({ view }, frame, page, other, mark, tag) {
-  const { refs } = page;
+function drawOther({ frame, page, view, refs }, other, mark, tag) {
   const { pack } = other;
   const context = refs.twin.getContext("2d");
   const picture = { rows: pack.rows, columns: pack.columns, grid: view.grid, mark, tag };

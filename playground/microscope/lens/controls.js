@@ -7,7 +7,7 @@ import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js"
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { surprise } from "./moment.js";
-import { layerRange, wordsInFace } from "./readouts.js";
+import { layerRange } from "./readouts.js";
 import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
@@ -28,10 +28,7 @@ export function valueOfButton(button) {
 }
 
 // Sets all controls to the view's values, except the control `source`, which the person is using.
-export function showChoices(choice, data, page, source = "") {
-  const { view } = choice,
-    { main } = data,
-    { root, refs } = page;
+export function showChoices({ data, page, view, main, root, refs }, source = "") {
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
       button.setAttribute("aria-pressed", String(valueOfButton(button) === view[group.dataset.choice]));
@@ -48,8 +45,7 @@ export function showChoices(choice, data, page, source = "") {
   refs.layer.min = String(layers[0]);
   refs.layer.max = String(layers.at(-1));
   refs.layer.value = String(view.layer);
-  const layerNow = wordsInFace(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
-  refs.layer.setAttribute("aria-valuetext", layerNow);
+  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(data)}`);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
   if (source !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));
@@ -74,8 +70,7 @@ export function showChoices(choice, data, page, source = "") {
 }
 
 // Builds the buttons of the heads and of the special tokens.
-export function buildHeads({ main }, page) {
-  const { refs } = page;
+export function buildHeads({ page, main, refs }) {
   const { pack } = main;
   page.thumbs = Array.from({ length: pack.heads }, (_, head) => {
     const number = pack.headNumbers[head];
@@ -101,8 +96,7 @@ export function buildHeads({ main }, page) {
 
 // The token under the last pointer event, computed once for each frame, because a mouse may move ten times between two
 // frames.
-export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
-  const { pointer, view } = choice;
+export function tokenUnder({ choice, frame, view, choice: { pointer }, main, other, refs }) {
   const box = pointer.target.getBoundingClientRect();
   let x = (pointer.x - box.left) / box.width,
     y = (pointer.y - box.top) / box.height;
@@ -118,8 +112,9 @@ export function tokenUnder({ choice, data: { main, other }, frame, page: { refs 
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
-function pointerLeft(choice, data, page, event) {
-  if (holdsLine(choice, page, event)) return;
+function pointerLeft(lens, event) {
+  const { choice, data, page } = lens;
+  if (holdsLine(lens, event)) return;
   choice.aim = choice.hoverOther = -1;
   choice.pointer.fresh = false;
   if (choice.hover >= 0 && !choice.view.locked) choice.view.query = queryOf(choice.hover, data.main.pack);
@@ -140,8 +135,8 @@ export function bindPointer(lens) {
       if (event.pointerType !== "mouse") canvas.setPointerCapture?.(event.pointerId);
       followPointer(event);
     });
-    canvas.addEventListener("pointerleave", (event) => pointerLeft(choice, data, page, event));
-    canvas.addEventListener("pointercancel", (event) => pointerLeft(choice, data, page, event));
+    canvas.addEventListener("pointerleave", (event) => pointerLeft(lens, event));
+    canvas.addEventListener("pointercancel", (event) => pointerLeft(lens, event));
     canvas.addEventListener("click", (event) => {
       if (!data.main) return;
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
@@ -162,23 +157,20 @@ const PRESENT_STEPS = { ...CLICKER_STEPS, ArrowRight: 1, ArrowLeft: -1 };
 
 // The lens takes keys while the focus is inside the lens, or while no element has the focus.
 export function bindKeys(lens, signal) {
-  const { root } = lens.page;
+  const { root } = lens;
   root.tabIndex = -1; // a click inside focuses the lens, so that it gets keys
   root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
   document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
 }
 
 function actByKey(lens, event) {
-  const { choice, data, frame, page } = lens;
-  if (!data.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
-  const { view } = choice,
-    { main } = data,
-    { refs } = page;
+  const { choice, page, view, main, refs } = lens;
+  if (!main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
   const { pack } = main;
   const inSlider = event.target.tagName === "INPUT";
   const stepKeys = choice.presenting && !inSlider ? PRESENT_STEPS : CLICKER_STEPS;
   const step = stepKeys[event.key];
-  if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
+  if (step && (stepScene(lens, step) || (choice.presenting && page.see?.stepMoment(step)))) {
     // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
     const isPresented = choice.presenting && event.target === page.root;
@@ -190,12 +182,12 @@ function actByKey(lens, event) {
   } else if (event.key === "Escape") closeTopmost(lens);
   else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-  else if (event.key === "s") flipScale(choice, page);
-  else if (event.key === "h") holdExposure(choice, frame, page);
+  else if (event.key === "s") flipScale(lens);
+  else if (event.key === "h") holdExposure(lens);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
-  else if (event.key === "a") openSums(choice, frame, page);
-  else if (event.key === "b") surprise(choice, data, page);
-  else if (event.key === "n") toggleNearness(choice, data, page);
+  else if (event.key === "a") openSums(lens);
+  else if (event.key === "b") surprise(lens);
+  else if (event.key === "n") toggleNearness(lens);
   else if (event.key === "x") cutAimed(lens);
   else if (event.key === "f") togglePresenting(lens);
   else if (event.key === "p" && page.see) page.see.play();
@@ -218,19 +210,18 @@ function closeTopmost(lens) {
 }
 
 // Fixes the exposure at its present value, or frees it. Rows can be compared only at one exposure.
-function holdExposure(choice, frame, page) {
+function holdExposure({ choice, frame, page }) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
   else if (high > 0) page.choose({ ceiling: Number(Math.min(1, high).toPrecision(3)) });
 }
 
-const flipScale = (choice, page) => page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
+const flipScale = ({ choice, page }) => page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
 
 // ----------------------------------------------------------------------------------------------------------- buttons
 
 export function bindButtons(lens) {
-  const { choice, data, frame, page } = lens;
-  const { root, refs } = page;
+  const { choice, data, page, root, refs } = lens;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
     if (!button || !data.main) return;
@@ -243,8 +234,8 @@ export function bindButtons(lens) {
       page.choose({ query: button.dataset.token, locked: !isChosen });
     }
   });
-  refs.switch.addEventListener("click", () => flipScale(choice, page));
-  refs.hold.addEventListener("click", () => holdExposure(choice, frame, page));
+  refs.switch.addEventListener("click", () => flipScale(lens));
+  refs.hold.addEventListener("click", () => holdExposure(lens));
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;

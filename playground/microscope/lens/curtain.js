@@ -14,40 +14,38 @@ const CURTAIN_STEP = 0.05; // step of the curtain per key press
 const canDrawCurtain = ({ view }) => view.direction === "row" && !isMap(view.what);
 
 // Whether the part left of the curtain shows the pass without the cut, which has the same scale.
-const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
-const otherScale = (choice, data, frame) =>
-  isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
+const isCutNow = ({ view, shown }) => Boolean(view.cut) && shown.wholeArrived;
+const otherScale = (lens) =>
+  isCutNow(lens) ? lens.frame.shown.scale : lens.frame.shown.altered ? lens.data.main.pack.scale : 1;
 
 // {canvas: the picture left of the curtain, to: the curtain's position}; null if no curtain is drawn.
-export function printBehind({ choice, data, frame, page }) {
-  const { view } = choice,
-    { shown } = frame;
-  placeCurtain(choice, frame, page);
+export function printBehind(lens) {
+  const { choice, data, frame, view, shown } = lens;
+  placeCurtain(lens);
   if (!view.curtain || !canDrawCurtain(choice)) return null;
   const { pack, token, what } = shown;
-  const { answers } = isCutNow(choice, frame) ? data.main : shown;
+  const { answers } = isCutNow(lens) ? data.main : shown;
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
-  const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
+  const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
   if (!values) return null; // this head has not arrived
   const domain = pictureDomain(values, 0, pack, what, view.ceiling);
   printHeat(frame.behind, values, pack.prefixCount, pack.rows, pack.columns, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-function placeCurtain(choice, frame, page) {
+function placeCurtain(lens) {
+  const { choice, page, view, shown } = lens;
   const { curtain } = page.refs;
-  const { view } = choice,
-    { shown } = frame;
   setVisible(curtain, canDrawCurtain(choice) && (view.curtain > 0 || isRowOpen(page, "scale")));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
-  curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
+  curtain.dataset.behind = isCutNow(lens) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
   curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
-  const behindWords = isCutNow(choice, frame) ? "the pass without the cut" : "the other scale";
+  const behindWords = isCutNow(lens) ? "the pass without the cut" : "the other scale";
   curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows ${behindWords}`);
 }
 
-export function bindCurtain(choice, page) {
+export function bindCurtain({ choice, page }) {
   const { curtain, pictureBox } = page.refs;
   const moveTo = (x) => {
     const box = pictureBox.getBoundingClientRect();
@@ -83,9 +81,7 @@ export function bindCurtain(choice, page) {
 
 // The missing layers, the nearest to the layer on view first. Empty if nobody looks at other layers, unless `allLayers`
 // is true.
-export function missingLayers(choice, data, { shown }, allLayers = false) {
-  const { view } = choice,
-    { main } = data;
+export function missingLayers({ choice, data, view, main, shown }, allLayers = false) {
   const { sparing, here } = main.trace ?? {};
   const isLookedAt = choice.layersLooked || here || (choice.layersWanted && !sparing);
   if (view.beside !== "wall" && !isLookedAt && !allLayers) return [];
@@ -95,11 +91,11 @@ export function missingLayers(choice, data, { shown }, allLayers = false) {
 }
 
 // The words for the missing layers, "loading 3 layers"; "" if none is missing.
-export function loadingWords(choice, data, frame) {
-  const missingCount = missingLayers(choice, data, frame).length;
+export function loadingWords(lens) {
+  const missingCount = missingLayers(lens).length;
   return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
 
 // The head's row in this layer, one weight for each token; null until the layer has arrived.
-export const rowInLayer = ({ view }, { shown }, layer) =>
+export const rowInLayer = ({ view, shown }, layer) =>
   answerCell(shown.drawn.answers, layer, view.head, shown.token, shown.scale, shown.what, view.direction);

@@ -55,13 +55,10 @@ export function askForExplained(lens) {
 }
 
 function askAbout(lens) {
-  const { choice, data, frame } = lens;
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame;
+  const { data, view, main, shown } = lens;
   if (!isExplained(view)) return;
-  const { trace, id } = entryShown(data, frame);
-  if (wayOf(view).explains !== "text" && !labelsOf(data, frame) && canAsk(data, "labels"))
+  const { trace, id } = entryShown(lens);
+  if (wayOf(view).explains !== "text" && !labelsOf(lens) && canAsk(data, "labels"))
     return askOnce(
       lens,
       "labels",
@@ -69,10 +66,10 @@ function askAbout(lens) {
       (options) => data.host.source.labels(trace, options),
       (labels) => keepMeasured(data.labels, id, labels),
     );
-  const requestSubject = requestSubjectOf(choice, data, frame);
+  const requestSubject = requestSubjectOf(lens);
   if (!requestSubject || !canAsk(data, view.what)) return;
-  const subjectKey = explanationKey(choice, data, frame);
-  const overlay = overlayNow(choice, data, frame);
+  const subjectKey = explanationKey(lens);
+  const overlay = overlayNow(lens);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
   const showOverlay = (values, details = {}) => {
     data.overlay = { what: view.what, query, about: subjectKey, id, values: decodeHalves(values), ...details };
@@ -89,7 +86,7 @@ function askAbout(lens) {
       ({ matrix, ...details }) => {
         showOverlay(matrix, { ...details, step });
         if (details.foretells !== undefined)
-          keepMeasured(data.correlations, `${id} ${explainedKey(choice, data, frame)}`, { ...details, by: view.blank });
+          keepMeasured(data.correlations, `${id} ${explainedKey(lens)}`, { ...details, by: view.blank });
       },
     );
   } else if (!overlay)
@@ -103,11 +100,9 @@ function askAbout(lens) {
 }
 
 // The subject of the request: {query}, {label, layer}, {text, layer} or {label}; null if nothing is chosen yet.
-function requestSubjectOf(choice, data, frame) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame;
-  const label = labelNow(choice, data, frame);
+function requestSubjectOf(lens) {
+  const { view, main, shown } = lens;
+  const label = labelNow(lens);
   const { explains } = wayOf(view);
   if (explains === "text") return view.text ? { layer: view.layer, text: view.text } : null;
   if (explains === "label") return label && { layer: view.layer, label: label[0] };
@@ -116,16 +111,16 @@ function requestSubjectOf(choice, data, frame) {
 }
 
 // A key of the explained patch or label, the same for all maps that explain it.
-const explainedKey = ({ view }, { main }, { shown }) =>
-  asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
+const explainedKey = ({ view, main, shown }) => (asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`);
 
 function keepMeasured(map, key, value) {
   map.set(key, value);
   for (const oldestKey of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldestKey);
 }
 
-export function explainedWaitingWords({ view }, data, frame) {
-  const labels = labelsOf(data, frame);
+export function explainedWaitingWords(lens) {
+  const { view } = lens;
+  const labels = labelsOf(lens);
   const way = wayOf(view);
   if (way.explains === "label" && !labels) return "Asking for the labels…";
   if (way.explains === "label" && !labels.length)
@@ -136,17 +131,16 @@ export function explainedWaitingWords({ view }, data, frame) {
 }
 
 // The sentence that says that the map's data can't come; "" if they may still arrive.
-export function missingSentence({ view }, data) {
+export function missingSentence({ data, view }) {
   if (isExplained(view)) return "";
   const { needs, offer } = wayOf(view);
   const isRefused = data.requests.get(needs)?.open === false;
   return isRefused || (offer && !canAsk(data, offer)) ? "What this needs is not here." : "";
 }
 
-export function mapWaitingWords(choice, data) {
-  const { view } = choice,
-    { main } = data;
-  if (missingSentence(choice, data)) return missingSentence(choice, data);
+export function mapWaitingWords(lens) {
+  const { view, main } = lens;
+  if (missingSentence(lens)) return missingSentence(lens);
   const way = wayOf(view);
   if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
@@ -154,9 +148,9 @@ export function mapWaitingWords(choice, data) {
 
 // ----------------------------------------------------------------------------------------------------------- words
 
-export function paintExplained({ choice, data, frame, page }) {
-  const { view } = choice,
-    { explained } = page;
+export function paintExplained(lens) {
+  const { view } = lens;
+  const { explained } = lens.page;
   const {
     box,
     ofLabel: labelSelect,
@@ -168,8 +162,8 @@ export function paintExplained({ choice, data, frame, page }) {
   const isShown = isExplained(view);
   setVisible(box, isShown);
   if (!isShown) return;
-  const labels = labelsOf(data, frame) ?? [];
-  writeOptions(choice, page, labels);
+  const labels = labelsOf(lens) ?? [];
+  writeOptions(lens, labels);
   const { explains, uses } = wayOf(view);
   setVisible(textInput.parentElement, explains === "text");
   if (textInput.getRootNode().activeElement !== textInput) textInput.value = view.text;
@@ -177,14 +171,14 @@ export function paintExplained({ choice, data, frame, page }) {
   labelSelect.value = explains === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
   setVisible(blankSelect.parentElement, uses.includes("blank"));
   blankSelect.value = view.blank;
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   const isRunning = uses.includes("blank") && Boolean(overlay) && overlay.step + 1 < overlay.steps;
   setVisible(progressBar, isRunning);
   if (isRunning) progressBar.value = overlay.passes / overlay.of;
-  setText(sentence, explainedWords(choice, data, frame, overlay));
+  setText(sentence, explainedWords(lens, overlay));
 }
 
-function writeOptions({ view }, { explained }, labels) {
+function writeOptions({ view, page: { explained } }, labels) {
   const isRequired = wayOf(view).explains === "label";
   const key = `${isRequired} ${labels.map(([number]) => number).join()}`;
   if (explained.optionsKey === key) return;
@@ -194,13 +188,12 @@ function writeOptions({ view }, { explained }, labels) {
   explained.ofLabel.replaceChildren(...patchOption, ...options);
 }
 
-function explainedWords(choice, data, frame, overlay) {
-  const { view } = choice,
-    { main } = data;
+function explainedWords(lens, overlay) {
+  const { data, view, main } = lens;
   const way = wayOf(view);
-  if (way.explains === "label") return labelWords(choice, data, frame, overlay);
+  if (way.explains === "label") return labelWords(lens, overlay);
   if (way.explains === "text") return "";
-  const correlations = data.correlations.get(`${entryShown(data, frame).id} ${explainedKey(choice, data, frame)}`);
+  const correlations = data.correlations.get(`${entryShown(lens).id} ${explainedKey(lens)}`);
   const passWords =
     way.uses.includes("blank") && overlay
       ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `
@@ -210,7 +203,7 @@ function explainedWords(choice, data, frame, overlay) {
   return passWords || (overlay ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }
 
-function labelWords({ view }, { main }, { shown }, overlay) {
+function labelWords({ view, main, shown }, overlay) {
   if (!overlay) return "";
   const readToken = main.pack.prefix.includes("cls") ? "the class token" : "all patches together";
   const share = `${percent(overlay.values[shown.token])} here`;

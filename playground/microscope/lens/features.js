@@ -1,9 +1,9 @@
 // Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
 // features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
-import { halfFloats, holds } from "../core/core.js";
+import { halfFloats } from "../core/core.js";
 import { componentPixels, makeFeatures, principalComponents, similarityInto } from "../core/features.js";
-import { sameLayer, upperLayer } from "../core/view.js";
+import { sameLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
@@ -15,7 +15,7 @@ const COLOUR_OPACITY = 0.78; // opacity of the colours above the photograph
 
 // -------------------------------------------------------------------------------------------------- received data
 
-export function storeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
+export function storeMatrix({ data, frame }, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) throw new Error(`${values.length} numbers of ${pack.tokens} tokens`);
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
@@ -31,12 +31,11 @@ function keepInMap(map, key, value, maximum) {
   for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
-const shownEntry = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
+const shownEntry = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
-function otherFeatures({ view }, data) {
-  const { other, main } = data;
+function otherFeatures({ data, view, other, main }) {
   if (view.beside !== "compare" || !other) return null;
   return featuresOf(data, other, sameLayer(view.layer, main.pack, other.pack));
 }
@@ -45,55 +44,33 @@ const areComparable = (features, otherFeatures) =>
   features && otherFeatures && features.model === otherFeatures.model && features.width === otherFeatures.width;
 
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
-export function missingMatrix(choice, data, frame) {
-  const { view } = choice,
-    { main, other } = data;
-  const entry = shownEntry(data, frame);
+export function missingMatrix(lens) {
+  const { data, view, main, other } = lens;
+  const entry = shownEntry(lens);
   const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
-  if (needs !== "features") return missingForMatches(choice, data);
+  if (needs !== "features") return null;
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
+  if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
-}
-
-// Both pictures' features for matching, after the layer that Trace.match (Python) uses: {one, two, layer, ready:
-// whether both can be compared}. null if no picture is compared, or if the two models differ.
-export function featuresToMatch({ view }, data) {
-  const { main, other } = data;
-  if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
-  const layer = upperLayer(main.pack);
-  const [first, second] = [main, other].map((entry) => featuresOf(data, entry, layer));
-  return { one: first, two: second, layer, ready: areComparable(first, second) };
-}
-
-function missingForMatches(choice, data) {
-  const matchFeatures = featuresToMatch(choice, data);
-  if (
-    !matchFeatures ||
-    matchFeatures.ready ||
-    !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack))
-  )
-    return null; // the map on view is requested first
-  return { what: "features", entry: matchFeatures.one ? data.other : data.main, layer: matchFeatures.layer };
 }
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
 // The map on view, {values: of all tokens, pixels: colours or null, from: "other" if the query is a patch of the
 // compared picture}; null until the data have arrived.
-export function liveMap(choice, data, frame) {
-  const { view } = choice,
-    { shown, live } = frame;
+export function liveMap(lens) {
+  const { choice, data, view, shown } = lens;
+  const { live } = lens.frame;
   if (isExplained(view)) return null; // the source computes these maps
-  const entry = shownEntry(data, frame);
+  const entry = shownEntry(lens);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
-  const comparedFeatures = needs === "flows" ? null : otherFeatures(choice, data);
+  const comparedFeatures = needs === "flows" ? null : otherFeatures(lens);
   const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && areComparable(matrix, comparedFeatures);
   const token = isFromOther ? choice.hoverOther : shown.token;
   const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)}`;
@@ -142,11 +119,10 @@ function componentColours(features, comparedFeatures) {
 }
 
 // The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
-export function otherMap(choice, data, frame) {
-  const { view } = choice,
-    { shown } = frame;
-  const features = featuresOf(data, shownEntry(data, frame), view.layer),
-    comparedFeatures = otherFeatures(choice, data);
+export function otherMap(lens) {
+  const { choice, data, view, shown } = lens;
+  const features = featuresOf(data, shownEntry(lens), view.layer),
+    comparedFeatures = otherFeatures(lens);
   if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1
   return COMPARED_MAP_MAKERS[view.what]?.(features, comparedFeatures, shown, otherPatch) ?? null;

@@ -27,21 +27,22 @@ import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
 
 const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 
-export function writeHeadline({ choice, data, frame, page: { refs } }) {
-  const parts = sentenceOf(factsOf(choice, data, frame));
+export function writeHeadline(lens) {
+  const { choice, frame, refs } = lens;
+  const parts = sentenceOf(factsOf(lens));
   for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < LONGEST_UNBROKEN);
   const role = choice.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" || frame.shown.row ? `here ${role}` : "";
 }
 
-export function factsOf(choice, data, frame) {
-  const { view } = choice,
-    { shown, picture } = frame;
+export function factsOf(lens) {
+  const { view, shown } = lens;
+  const { picture } = lens.frame;
   const { pack, answers, mark, token } = shown;
   const isMapShown = isMap(view.what);
   const way = wayOf(view);
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   const start = view.head * pack.tokens;
   const isReady = isMapShown
     ? overlay?.values.length >= pack.patches && !way.coloured
@@ -52,14 +53,10 @@ export function factsOf(choice, data, frame) {
   return {
     what: view.what,
     direction: view.direction,
-    label: way.explains === "text" ? view.text : (labelNow(choice, data, frame)?.[1] ?? ""),
+    label: way.explains === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
     asks: asks(view),
-    waits: isMapShown && !overlay && (missingSentence(choice, data) || promptWords(choice, data)),
-    name: asksFromOther(choice, data, frame)
-      ? "that patch"
-      : token < pack.prefixCount
-        ? plainToken(pack.prefix[token])
-        : "",
+    waits: isMapShown && !overlay && (missingSentence(lens) || promptWords(lens)),
+    name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: 3,
     summary,
     place:
@@ -75,20 +72,21 @@ export function factsOf(choice, data, frame) {
     row: shown.row,
     columns: picture.tag && !isBehind(picture, picture.tag.patch) ? null : pack.columns,
     outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark)),
-    scale: scaleOpening(data, frame),
-    ends: endsWords(choice, data, frame),
+    scale: scaleOpening(lens),
+    ends: endsWords(lens),
     unmoved: overlay?.unmoved ?? "",
     heard: answers.totals[view.head],
   };
 }
 
-function endsWords(choice, data, frame) {
-  const ends = endsOf(choice, data, frame);
+function endsWords(lens) {
+  const { choice } = lens;
+  const ends = endsOf(lens);
   return ends && { ...ends, written: (value) => signedWords(value, unitOf(choice.view)) };
 }
 
 // The sentence that is shown before any numbers are known.
-function promptWords({ view }, { main }) {
+function promptWords({ view, main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
   const needsPatch = explains === "patch" && asks(view);
@@ -108,7 +106,7 @@ function specialNames({ prefix }) {
   return [...names, ...(hasRegisters ? ["the registers"] : [])].join(" and ");
 }
 
-function scaleOpening({ main }, { shown }) {
+function scaleOpening({ main, shown }) {
   if (!shown.altered) return "";
   const layersWords = shown.wholeArrived ? "in all layers" : "in this layer";
   if (Math.abs(shown.scale - 1) < 1e-9) return `without dividing by ${divisorOf(main.pack)} ${layersWords}`;
@@ -126,7 +124,7 @@ const KIND_LINE_HTML = `
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>`;
 
-export function bindKindLine(frame, page) {
+export function bindKindLine({ frame, page }) {
   const line = page.refs.kindline;
   line.innerHTML = KIND_LINE_HTML;
   const [kind, button] = line.children;
@@ -137,25 +135,19 @@ export function bindKindLine(frame, page) {
 }
 
 export function writeKindSoon(lens) {
-  const { page } = lens;
-  const { kindline } = page;
+  const { kindline } = lens.page;
   kindline.timer ||= setTimeout(() => {
     kindline.timer = 0;
-    const { view } = lens.choice,
-      { main } = lens.data,
-      { shown } = lens.frame,
-      { alive } = page;
+    const { page, view, main, shown } = lens;
     // If the new layer has not arrived yet, the line is written when that layer is painted.
-    if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
+    if (page.alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
       writeKind(lens);
   }, KIND_LINE_INTERVAL);
 }
 
 function writeKind(lens) {
-  const { choice, frame, page } = lens;
-  const { view } = choice,
-    { shown } = frame,
-    { kindline } = page;
+  const { frame, view, shown } = lens;
+  const { kindline } = lens.page;
   const showsWeights = wayOf(view).rows; // only rows of weights have a kind
   const isReadable = showsWeights && view.direction === "row" && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.betterHead = null;
@@ -163,21 +155,20 @@ function writeKind(lens) {
   setVisible(kindline.go, Boolean(isReadable && frame.betterHead));
 }
 
-function kindSentence({ choice, data, frame, page: { kindline } }) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame;
+function kindSentence(lens) {
+  const { frame, view, main, shown } = lens;
+  const { kindline } = lens.page;
   const { pack, mark } = shown;
   const keyVectors = keyDirections(frame);
   if (!keyVectors) return "";
   const start = view.head * pack.tokens;
   const row = shown.answers.weights.subarray(start, start + pack.tokens);
-  const meanRow = meanRowNow(choice, frame);
+  const meanRow = meanRowNow(lens);
   const facts = rowFacts(row, pack, mark, meanRow, likenessOf(keyVectors, mark));
   const peakWord = !isPeak(facts) ? "" : meanRow.most < pack.prefixCount ? "token" : "patch";
-  const share = nearnessOverlap(choice, data, frame, mark);
+  const share = nearnessOverlap(lens, mark);
   const isPlain = share === null ? null : isNearlySame(share);
-  findBetter(choice, data, frame);
+  findBetter(lens);
   const { betterHead } = frame;
   if (betterHead)
     setText(kindline.go, `layer ${betterHead.layer}, head ${main.pack.headNumbers[betterHead.head]} shows more here`);
@@ -185,9 +176,7 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
 }
 
 // Sets frame.betterHead to a head whose row for this patch is clearly more telling than the row on view.
-function findBetter({ view }, data, frame) {
-  const { main } = data,
-    { shown } = frame;
+function findBetter({ data, frame, view, main, shown }) {
   const scene = sceneOf(data);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
   const heads = headsFor(scene, shown.mark);
@@ -210,7 +199,7 @@ function keyDirections({ kinds, shown }) {
   return kinds.directions;
 }
 
-function meanRowNow({ view }, { kinds, shown }) {
+function meanRowNow({ view, shown, frame: { kinds } }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
   const meanRow = kinds.meanRows.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.meanRows.delete(key);

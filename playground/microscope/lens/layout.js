@@ -10,13 +10,13 @@ export function refresh(lens) {
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
   layOut(lens);
   page.root.style.visibility = "";
-  readTheme(frame, page);
+  readTheme(lens);
   frame.barKey = "";
   page.schedule();
 }
 
 // Reads the theme's colours, because a canvas has no stylesheet.
-function readTheme(frame, { refs, root }) {
+function readTheme({ frame, refs, root }) {
   const style = getComputedStyle(root);
   frame.colours = {
     ink: style.color,
@@ -47,14 +47,15 @@ const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line
 
 // Sets the position and the height of the lens, even before there is a picture. The picture is at the left of its
 // column, or above it. See and Lab have the same places; a file for a slide has the picture alone.
-export function placeLens({ choice, page }) {
-  const { root, see, ui } = page;
+export function placeLens(lens) {
+  const { choice, root, see } = lens;
+  const { ui } = lens.page;
   const isPair = choice.view.beside === "filter"; // only Lab can show the filter
   root.dataset.face = see?.on || (choice.presenting && !isPair) ? "see" : "lab";
   root.dataset.way = ui.bare ? "bare" : "whole";
   root.classList.toggle("sees", Boolean(see) && !ui.bare);
   const width = root.clientWidth;
-  const height = heightOf(choice, page, width);
+  const height = heightOf(lens, width);
   const isBeside = width >= LEAST_BESIDE_WIDTH && width > (see ? window.innerHeight : height);
   root.style.setProperty("--room", `${Math.max(0, height)}px`);
   root.dataset.size = isBeside ? "wide" : "narrow";
@@ -62,9 +63,7 @@ export function placeLens({ choice, page }) {
 }
 
 function layOut(lens) {
-  const { choice, data, frame, page } = lens;
-  const { root } = page;
-  const { see } = page;
+  const { choice, data, frame, page, root, see } = lens;
   const { width, height, isBeside } = placeLens(lens);
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(data.main);
   root.style.setProperty("--aspect", String(aspect));
@@ -72,8 +71,8 @@ function layOut(lens) {
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
   frame.unit = frame.ratio;
   if (page.ui.bare) {
-    setPictures(frame, page, Math.min(width, height * aspect), aspect);
-    return sizeCanvases(frame, page);
+    setPictures(lens, Math.min(width, height * aspect), aspect);
+    return sizeCanvases(lens);
   }
   const isLow = isBeside && height < LOW_HEIGHT;
   root.classList.toggle("sideways", isLow);
@@ -89,22 +88,22 @@ function layOut(lens) {
   const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
   root.classList.toggle("over", isOver);
   root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
-  root.style.setProperty("--twin", String(twinAspect(choice, data, aspect)));
-  setPictures(frame, page, pictureHeight * aspect, aspect);
+  root.style.setProperty("--twin", String(twinAspect(lens, aspect)));
+  setPictures(lens, pictureHeight * aspect, aspect);
   if (choice.presenting) frame.unit *= Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT);
-  sizeCanvases(frame, page);
+  sizeCanvases(lens);
   root.style.setProperty("--doors", `${page.refs.end.offsetHeight}px`);
   see?.fit();
 }
 
 // The aspect of the compared picture.
-const twinAspect = ({ view }, { other }, aspect) => (view.beside === "compare" && other ? aspectOf(other) : aspect);
+const twinAspect = ({ view, other }, aspect) => (view.beside === "compare" && other ? aspectOf(other) : aspect);
 
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
-function heightOf(choice, page, width) {
+function heightOf({ choice, page }, width) {
   const { below, height: wantedHeight, bare: isBare } = page.ui;
   if (choice.presenting || isBare) return window.innerHeight;
   if (page.see) {
@@ -134,14 +133,15 @@ function pullUp(page, bar) {
 
 // The number of pixels by which the page above has moved the lens since the last layout, or by which the lens exceeds
 // its room.
-export function overflowOf(choice, page) {
-  const { root, see, ui } = page;
+export function overflowOf(lens) {
+  const { choice, page, root, see } = lens;
+  const { ui } = page;
   if (see && !ui.bare) return choice.presenting ? 0 : Math.ceil(Math.abs(topOf(page) - page.spaceAbove));
   if (root.dataset.size !== "wide") return 0;
-  return Math.round(root.getBoundingClientRect().height - heightOf(choice, page));
+  return Math.round(root.getBoundingClientRect().height - heightOf(lens));
 }
 
-function setPictures(frame, page, width, aspect) {
+function setPictures({ frame, page }, width, aspect) {
   frame.pictureWidth = Math.floor(width);
   frame.pictureHeight = Math.round(frame.pictureWidth / aspect);
   page.root.style.setProperty("--pw", `${frame.pictureWidth}px`);
@@ -149,8 +149,7 @@ function setPictures(frame, page, width, aspect) {
 }
 
 // Fits the canvases to their elements: the stylesheet sizes the small ones, layOut sizes the picture.
-export function sizeCanvases(frame, { refs }) {
-  const { ratio } = frame;
+export function sizeCanvases({ frame, frame: { ratio }, refs }) {
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
   for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "curve"]) {
     const canvas = refs[name];
@@ -173,7 +172,7 @@ export function otherSize(page, entry) {
 
 // An entry's photograph at the present size. A new size or a new image makes a new photograph and a new print (see
 // drawing/light.js).
-export function photoOf(data, frame, page, entry) {
+export function photoOf({ data, frame, page }, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;
   const { width, height } = isOther ? otherSize(page, entry) : page.refs.picture;

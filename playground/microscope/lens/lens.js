@@ -1,25 +1,8 @@
-// The microscope: two pictures, the heads, the switch and the numbers. The lens computes rows from
-// queries and keys, and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. The lens computes rows from queries and keys,
+// and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     source:   {                             // the object that has the numbers, from a server, a file or a worker
-//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "puts", "whole",
-//         "cuts", "names", "ran"],            // the requests that it answers
-//       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of the source's choice) as bytes
-//       picture(trace, {signal}),             // an ImageBitmap
-//       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
-//       flows(trace, {signal}),               // float16 as bits, (tokens, tokens): the rollout of every token
-//       rollout(trace, query, {signal}),      // float16 as bits, (tokens,)
-//       relevance(trace, asked, {signal}),    // float16: the relevance for {query} or {label}
-//       occlusion(trace, asked, {signal}),    // {matrix: the effect of blanking patches, passes, of, step, steps}
-//       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
-//       label(trace, {layer, label}, {signal}), // float16: how likely the label is from each token after that layer
-//       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
-//       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
-//       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       ran(trace, {layer, head, query}, {signal}), // the row by PyTorch: {torch: version, full: float32, halves}
-//       keeps, keepsPictures,                 // most bytes of packs, most pictures in memory: see asking.js
-//     },                                      // each function returns a promise; `signal` aborts it
+//     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
@@ -33,22 +16,16 @@
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
-//   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: whether the picture is a person's own, here: whether the page computes the trace, verdict:
-//   // [label, before, after] of each label that a whole pass changes, offers: the requests answered for this trace, if
-//   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
-//   lens.view; lens.update({view, ui});
-//   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
+//
+// A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
+// pack), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
+// heads, "whole" passes with changes, "moved", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
 // the fields that it names. A view given to show() or update() starts from the defaults, not from the former view.
 // `place` is the picture and the model as in an address: "model=…&sample=…".
-//
-// The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
-// content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
-// contains all four; a function takes those that it needs, in this order.
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
@@ -73,10 +50,9 @@ import { askForExplained, bindExplained } from "./explained.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
-import { bindMatches, matchNow } from "./matches.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
-import { sentenceForReaders } from "./readouts.js";
+import { sentenceForReaders, writeMarkupTexts } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
@@ -98,30 +74,30 @@ export function createLens(parent, options = {}) {
   page.choose = (change, source) => choose(lens, change, source);
   page.showView = (view) => {
     update(lens, { view });
-    reportView(choice, data, page);
+    reportView(lens);
   };
   page.opens = () => {
-    showChoices(choice, data, page);
+    showChoices(lens);
     page.see?.hold(true);
     page.schedule();
     data.host.opened?.();
   };
   bindPointer(lens);
-  bindCurtain(choice, page);
+  bindCurtain(lens);
   bindButtons(lens);
-  bindSums(choice, frame, page);
+  bindSums(lens);
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindKindLine(frame, page);
-  bindMoment(choice, page);
-  bindScenes(choice, data, page);
+  bindKindLine(lens);
+  bindMoment(lens);
+  bindScenes(lens);
   bindShare(lens);
-  bindMatches(page);
   bindRows(lens);
   bindWall(lens);
   page.see = options.see?.(lens) ?? null;
   if (page.see) placeLens(lens);
+  writeMarkupTexts(page);
   const stopFollowing = followThePage(lens);
 
   const handle = {
@@ -137,7 +113,6 @@ export function createLens(parent, options = {}) {
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),
-    focus: () => page.refs.picture.focus(),
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
@@ -159,7 +134,7 @@ export function createLens(parent, options = {}) {
     },
   };
   root.__lens = handle; // for tests and the console
-  readSavedScenes(choice, data, page);
+  readSavedScenes(lens);
   update(lens, options);
   return handle;
 }
@@ -167,8 +142,7 @@ export function createLens(parent, options = {}) {
 const FIT_CHECK_INTERVAL = 400; // ms between two checks whether the lens still fits the window
 // Updates sizes and colours when the window, the fonts or the theme change. Returns a function that stops this.
 function followThePage(lens) {
-  const { page } = lens;
-  const { root, refs } = page;
+  const { page, root, refs } = lens;
   const controller = new AbortController();
   const { signal } = controller;
   let [formerWidth, formerHeight] = [0, 0];
@@ -184,7 +158,7 @@ function followThePage(lens) {
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
-    const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
+    const overflow = lens.data.main ? overflowOf(lens) : 0;
     const measurement = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
     if (overflow > 2 && measurement !== lastMeasurement) refresh(lens);
     lastMeasurement = measurement;
@@ -204,15 +178,15 @@ function followThePage(lens) {
 }
 
 async function showTraces(lens, { main, other = null, view = null, place, ui, best: wantsBest = false }) {
-  const { choice, data, page } = lens;
+  const { choice, page } = lens;
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
   const viewToAsk = viewToShow() ?? choice.viewToCome ?? choice.view;
   if (wantsBest) return showBest(lens, { main, view: viewToShow, place });
-  const entries = await fetchEntries(data, page, other ? [main, other] : [main], viewToAsk);
+  const entries = await fetchEntries(lens, other ? [main, other] : [main], viewToAsk);
   if (!entries || !page.alive) return false;
   const shownView = viewToShow();
   takeTraces(lens, entries[0], entries[1]);
-  noteOpening(choice, data, page, shownView);
+  noteOpening(lens, shownView);
   update(lens, { view: shownView, place, ui });
   // the photograph stays alone until its best moment has been found
   if (!main.private && opensAtMoment(main) && !choice.opening.given && !choice.opening.moved) page.see?.hold(false);
@@ -222,12 +196,12 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
 
 // Opens a person's own picture in its best moment, before any other of its rows is drawn.
 async function showBest(lens, { main, view, place }) {
-  const { choice, data, page } = lens;
-  const bestMoment = await bringBest(data, page, main);
+  const { choice, page } = lens;
+  const bestMoment = await bringBest(lens, main);
   if (!bestMoment || !page.alive) return false;
   const { entry, scene } = bestMoment;
   takeTraces(lens, entry);
-  noteOpening(choice, data, page, null);
+  noteOpening(lens, null);
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
   const isPlainRow = baseView.direction === "row" && wayOf(baseView).rows;
   // where nothing stands out on a coarse grid, the photograph stays alone until the finer one has been searched
@@ -235,14 +209,15 @@ async function showBest(lens, { main, view, place }) {
   const best = openingOf(scene, isCoarse);
   const isFound = isPlainRow && !(isCoarse && best.kind === "nothing");
   update(lens, { view: { ...baseView, ...(isFound && bestView(best, scene.pack)) }, place });
-  if (isFound) noteBest(choice, page, best);
+  if (isFound) noteBest(lens, best);
   else if (isPlainRow) page.see?.hold(false);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }
 
 // Puts these entries on show, the second one beside the first.
-function takeTraces({ choice, data, frame, page }, main, other = null) {
+function takeTraces(lens, main, other = null) {
+  const { choice, data, frame, page } = lens;
   const formerMain = data.main;
   endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
@@ -262,8 +237,8 @@ function takeTraces({ choice, data, frame, page }, main, other = null) {
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = null;
-  buildHeads(data, page);
-  if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
+  buildHeads(lens);
+  if (isSamePicture) keepPlace(lens, formerMain.pack);
   // query null: the new picture opens at its own start patch
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
@@ -284,21 +259,22 @@ function update(lens, { place, view, ui }) {
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
-  choice.view = withHeldLayer(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
-  showChoices(choice, data, page);
+  choice.view = withHeldLayer(lens, tidyView(nextView, data.main.pack, startOf(data)));
+  showChoices(lens);
   refresh(lens);
   openChosenRow(lens);
 }
 
 // For the same picture on another grid: moves the query to the patch at the same place.
-function keepPlace(choice, data, page, formerPack) {
+function keepPlace(lens, formerPack) {
+  const { choice, data } = lens;
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const newToken = tokenOnGrid(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
-  if (choice.view.locked) reportView(choice, data, page); // the address names the patch
+  if (choice.view.locked) reportView(lens); // the address names the patch
 }
 
 // The patch that this picture suggests as the first query.
@@ -309,24 +285,24 @@ function choose(lens, change, source) {
   if (!data.main) return;
   if (!("query" in change) && !choice.view.locked && choice.hover >= 0)
     change = { ...change, query: queryOf(choice.hover, data.main.pack) };
-  choice.view = withHeldLayer(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
+  choice.view = withHeldLayer(lens, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
   if (!choice.view.locked) choice.aim = -1;
-  showChoices(choice, data, page, source);
+  showChoices(lens, source);
   if ("beside" in change) {
     refresh(lens);
     openChosenRow(lens);
   }
   page.schedule();
-  reportView(choice, data, page);
+  reportView(lens);
 }
 
-function reportView(choice, data, page) {
+function reportView({ choice, data, page }) {
   clearTimeout(page.reportTimer);
   page.reportTimer = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
 // If the source has only some layers, a step leads to the next layer that the source has.
-function withHeldLayer(choice, data, view) {
+function withHeldLayer({ choice, data }, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
   const direction = Math.sign(view.layer - choice.view.layer);
@@ -351,12 +327,12 @@ function onFrame(lens) {
     choice.hover = token;
     choice.aim = choice.view.locked ? token : -1;
   }
-  if (onlyPointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
+  if (onlyPointed && !dirty && frame.painted === resolve(lens).token) {
     paintAim(lens); // only the line is painted, because the row is the same
     frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
-  const hasMoreColumns = workOnColumns(choice, data, frame);
+  const hasMoreColumns = workOnColumns(lens);
   paintFrame(lens);
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
@@ -364,7 +340,7 @@ function onFrame(lens) {
   if (!page.see?.on) writeKindSoon(lens);
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
-  lookForMoment(choice, data, page);
+  lookForMoment(lens);
   clearTimeout(page.speakTimer);
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
   page.speakTimer = setTimeout(speak, 600);
@@ -372,9 +348,10 @@ function onFrame(lens) {
 
 // -------------------------------------------------------------------------------------------------- the row in numbers
 
-function readNumbers({ choice, data, frame }, isComplete) {
+function readNumbers(lens, isComplete) {
+  const { choice, data, frame } = lens;
   if (!data.main) return null;
-  const shown = resolve(choice, data, frame);
+  const shown = resolve(lens);
   const { view } = choice;
   const { pack, answers } = shown;
   const start = view.head * pack.tokens;
@@ -399,11 +376,10 @@ function readNumbers({ choice, data, frame }, isComplete) {
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
     drawn: Array.from(answers.values.subarray(start, start + pack.tokens)),
-    map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
+    map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),
-    match: matchNow(choice, data, frame),
-    aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(choice, frame) },
+    aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
     painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,

@@ -49,18 +49,17 @@ const HEAD = `
   <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
   <p class="soft" data-ref="headsNote"></p>
   <p class="kindline" data-ref="kindline"></p>
-  <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>`;
+  <div class="tabs tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>`;
 
 const SCALE = `
   <div class="scale" data-ref="scale">
-    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
+    <button class="switch" role="switch" aria-checked="true" data-name="switchNamed"
         data-ref="switch">
       <span class="on" data-text="ON"></span><span class="off" data-text="OFF"></span><span class="knob"></span>
     </button>
     <p class="formula">softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
     <div class="dial">
-      <input type="range" min="0" max="1250" step="1" data-ref="dial"
-          aria-label="Scale of the scores">
+      <input type="range" min="0" max="1250" step="1" data-ref="dial" data-name="dialNamed">
       <div class="ticks">
         <span>0<i>uniform</i></span>
         <span data-ref="dialMiddle">1/√64</span>
@@ -79,8 +78,8 @@ const SCALE = `
     <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
       <small data-ref="bigOf">of 196 patches</small></p>
     <dl>
-      <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
-      <div data-ref="habitRow" hidden><dt>on average</dt><dd data-ref="habit"></dd></div>
+      <div><dt data-say="largestWeight"></dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
+      <div data-ref="habitRow" hidden><dt data-say="onAverage"></dt><dd data-ref="habit"></dd></div>
       <div data-ref="toldRow" class="told" hidden><dt>was told to</dt><dd data-ref="told"></dd></div>
       <div><dt data-ref="entropyLabel">entropy</dt>
         <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
@@ -89,9 +88,9 @@ const SCALE = `
   </div>
 
   <div class="curve">
-    <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
-    <p class="soft"><span>weights, largest first</span>
-      <span class="kernel-key"><span>the kernel's</span> <b>9</b></span></p>
+    <canvas data-ref="curve" role="img" data-name="curveNamed"></canvas>
+    <p class="soft"><span data-say="weightsFirst"></span>
+      <span class="kernel-key"><span data-say="kernels"></span> <b>9</b></span></p>
   </div>
   </div>`;
 
@@ -106,8 +105,7 @@ const BESIDE = `
     <div class="two" data-ref="two">
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
-      <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it"
-          hidden></canvas>
+      <canvas data-ref="wall" role="img" data-name="wallNamed" hidden></canvas>
       <div class="badge" data-ref="twinBadge" hidden></div>
     </div>
     <canvas class="nine" data-ref="nine" role="img" aria-label="The patches that it reads, enlarged"></canvas>
@@ -128,8 +126,7 @@ const CHANGE = `<div data-ref="change"></div>`;
 export const MARKUP = `
 <section class="stage" data-ref="stage">
     <div class="picture" data-ref="pictureBox">
-      <canvas data-ref="picture" tabindex="1" role="application"
-          aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <canvas data-ref="picture" tabindex="1" role="application" data-name="pictureNamed"></canvas>
       <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
           aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>
       <div class="pin" data-ref="lock"></div>
@@ -189,18 +186,18 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="picture">Picture</button> <button data-share="loop" hidden>Loop</button>
-    <button data-share="page" hidden>Living page</button>
-    <button data-share="link" hidden>Link</button>
+    <button data-share="picture" data-say="sharePicture"></button>
+    <button data-share="loop" data-say="shareLoop" hidden></button>
+    <button data-share="page" data-say="sharePage" hidden></button>
+    <button data-share="link" data-say="shareLink" hidden></button>
   </div>
   <div data-ref="sharePreview"></div>
-  <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
+  <div class="send"><button data-ref="shareGo" data-say="share"></button><button data-ref="shareSave"></button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
   <div class="keeps">
     <details data-ref="scenes" hidden><summary>Scenes</summary>
       <ol class="scene-list" data-ref="sceneList"></ol>
-      <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
-        <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
+      <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button></div>
       <p class="soft" data-ref="sceneNote"></p>
     </details>
   </div>

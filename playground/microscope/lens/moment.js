@@ -18,9 +18,7 @@ const NOTHING_STRIKING = "No patch stands out here: this is where the class toke
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing
 
-export function bindMoment(choice, page) {
-  const { opening } = choice,
-    { choose } = page;
+export function bindMoment({ choice, page, choice: { opening }, page: { choose } }) {
   page.choose = (change, source) => {
     opening.touched = choice.everHovered = true;
     choose(change, source);
@@ -38,7 +36,7 @@ export function bindMoment(choice, page) {
 }
 
 // Records how a picture opens. `view`: the view that was given with the picture.
-export function noteOpening({ opening }, { main }, { refs }, view) {
+export function noteOpening({ choice: { opening }, main, refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
@@ -48,15 +46,14 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
 }
 
 // After each frame: continues the search if no frame was drawn for a while.
-export function lookForMoment(choice, data, page) {
+export function lookForMoment(lens) {
+  const { page } = lens;
   clearTimeout(page.searchTimer);
-  if (unfinishedSearch(choice, data))
-    page.searchTimer = setTimeout(() => continueSearch(choice, data, page), QUIET_BEFORE_SEARCH);
+  if (unfinishedSearch(lens)) page.searchTimer = setTimeout(() => continueSearch(lens), QUIET_BEFORE_SEARCH);
 }
 
 // The unfinished search of the entry on view, if any.
-function unfinishedSearch(choice, data) {
-  const { main } = data;
+function unfinishedSearch({ choice, data, main }) {
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
   const { pack } = entryToDraw(main);
@@ -69,8 +66,9 @@ function unfinishedSearch(choice, data) {
   return search.scene && search.moved ? null : search;
 }
 
-function continueSearch(choice, data, page) {
-  const search = page.alive ? unfinishedSearch(choice, data) : null;
+function continueSearch(lens) {
+  const { choice, page } = lens;
+  const search = page.alive ? unfinishedSearch(lens) : null;
   if (!search) return;
   const deadline = performance.now() + SEARCH_SLICE;
   search.steps ??= searchMoments(search.pack, keysForSearch(search.pack));
@@ -78,13 +76,13 @@ function continueSearch(choice, data, page) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;
     else if (performance.now() > deadline) {
-      page.searchTimer = setTimeout(() => continueSearch(choice, data, page), 0);
+      page.searchTimer = setTimeout(() => continueSearch(lens), 0);
       return;
     }
   }
   search.moved = true;
-  if (choice.opening.wished) surprise(choice, data, page);
-  else moveToBest(choice, data, page, search.scene);
+  if (choice.opening.wished) surprise(lens);
+  else moveToBest(lens, search.scene);
   page.schedule(); // the line under the picture may now name another head
 }
 
@@ -97,15 +95,15 @@ export function keysForSearch(pack) {
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
 // Shows a picture in its best moment, only if nothing was chosen before.
-function moveToBest(choice, data, page, scene) {
-  const { main } = data;
-  const { opening, view } = choice;
+function moveToBest(lens, scene) {
+  const { choice, view, main } = lens;
+  const { opening } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
   if (!opensAtMoment(main.trace) || opening.touched || opening.given || opening.moved || !isPlainRow) return;
   const best = openingOf(scene);
   choice.view = { ...view, what: FIRST_WAY, ...bestView(best, scene.pack) };
   choice.hover = -1; // a resting cursor does not count as pointing
-  noteBest(choice, page, best);
+  noteBest(lens, best);
 }
 
 // The view of the row at which a picture opens, from openingOf.
@@ -116,7 +114,7 @@ export const bestView = ({ layer, head, token }, pack) => ({
 });
 
 // Notes that the picture shows the row at which it opens.
-export function noteBest({ opening }, page, { kind, token }) {
+export function noteBest({ page, choice: { opening } }, { kind, token }) {
   Object.assign(opening, { moved: true, kind });
   if (kind === "nothing") setText(page.refs.message, token === null ? "" : NOTHING_STRIKING);
   page.opens();
@@ -185,16 +183,13 @@ export async function searchAll(data, entry, signal) {
 }
 
 // Shows the next of the most telling rows of all heads; after the last comes the first.
-export function surprise(choice, data, page) {
-  const { opening } = choice,
-    { main } = data,
-    { refs } = page;
+export function surprise({ choice, data, page, choice: { opening }, main, refs }) {
   const scene = sceneOf(data);
   const surprises = scene ? surprisesOf(scene) : [];
   if (!surprises.length) {
     opening.wished = !scene;
     if (scene) return setText(refs.message, NO_SURPRISE);
-    if (canAsk(data, "layers")) choice.filmWanted = true;
+    if (canAsk(data, "layers")) choice.layersLooked = true;
     else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
     return page.schedule();
   }

@@ -28,7 +28,6 @@ import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explai
 import { isExplained, otherMap, printComponents } from "./features.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb } from "./layout.js";
-import { paintMatch } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
@@ -41,12 +40,12 @@ const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets,
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {
-  const { choice, frame, page } = lens;
-  const shown = resolve(choice, lens.data, frame);
+  const { choice, page } = lens;
+  const shown = resolve(lens);
   const { view } = choice;
   const onlyHead = page.see?.on ? view.head : null; // See shows one head
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
-    paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
+    paintWaiting(lens, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
     paintScissors(lens);
     return;
@@ -75,15 +74,13 @@ export function paintFrame(lens) {
 
 // Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
-  const { choice, frame, page } = lens;
-  paintCurve(choice, frame, page);
+  paintCurve(lens);
   paintLine(lens);
-  paintMatch(lens);
   paintScissors(lens);
-  paintSums(choice, frame, page);
+  paintSums(lens);
 }
 
-function paintWaiting({ photo }, { refs }, text) {
+function paintWaiting({ frame: { photo }, refs }, text) {
   if (photo) refs.picture.getContext("2d").drawImage(softOf(photo), 0, 0);
   setText(refs.waiting, text);
   setVisible(refs.waiting, true);
@@ -92,22 +89,18 @@ function paintWaiting({ photo }, { refs }, text) {
 // -------------------------------------------------------------------------------------------------- the large picture
 
 function paintMain(lens) {
-  const { choice, data, frame, page } = lens;
-  const { view } = choice,
-    { main, other } = data,
-    { shown } = frame,
-    { refs } = page;
+  const { frame, view, main, other, shown, refs } = lens;
   const { pack, answers, token } = shown;
   const start = view.head * pack.tokens;
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   const way = wayOf(view);
-  photoOf(data, frame, page, main);
+  photoOf(lens, main);
 
   let waitingWords = "";
   shown.mainDomain = shown.domain;
   shown.outliers = null;
   if (isMap(view.what) && !overlay) {
-    waitingWords = isExplained(view) ? explainedWaitingWords(choice, data, frame) : mapWaitingWords(choice, data);
+    waitingWords = isExplained(view) ? explainedWaitingWords(lens) : mapWaitingWords(lens);
     printNothing(frame.print);
   } else if (overlay?.pixels) {
     printComponents(frame.print, overlay.pixels, pack);
@@ -118,10 +111,10 @@ function paintMain(lens) {
     shown.outliers = inlierDomain;
     if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
     else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
-    else if (comparesNumbers(choice, data, frame))
+    else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },
-        patchRange(other, otherMap(choice, data, frame).values),
+        patchRange(other, otherMap(lens).values),
       ]);
     else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
     printHeat(frame.print, overlay.values, start, pack.rows, pack.columns, shown.mainDomain);
@@ -129,12 +122,12 @@ function paintMain(lens) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
-    shown.mainDomain = domainNow(choice, data, frame, start);
+    shown.mainDomain = domainNow(lens, start);
     printHeat(frame.print, answers.values, start + pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
-  setTag(choice, data, frame, Boolean(waitingWords || overlay));
+  setTag(lens, Boolean(waitingWords || overlay));
   const { rows, columns } = pack;
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
@@ -147,7 +140,7 @@ function paintMain(lens) {
     isKey: isColumn,
     behind: behindCanvas,
   });
-  setClipped(choice, frame, Boolean(waitingWords || overlay));
+  setClipped(lens, Boolean(waitingWords || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
   setText(refs.waiting, waitingWords);
@@ -161,25 +154,23 @@ const atLeastExposure = (floor, domain) => (floor > domain.high ? { ...domain, h
 const patchRange = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
 // Compared pictures share one exposure.
-function domainNow(choice, data, frame, start) {
-  const { view } = choice,
-    { other } = data,
-    { shown } = frame;
+function domainNow(lens, start) {
+  const { view, other, shown } = lens;
   const { pack, answers, what } = shown;
-  const otherValues = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
+  const otherValues = view.beside === "compare" && other ? rowBeside(lens).values : null;
   if (!otherValues) return pictureDomain(answers.values, start, pack, what, view.ceiling);
   const mainValues = { values: answers.values, from: start + pack.prefixCount, to: start + pack.tokens };
   return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling);
 }
 
 // Sets picture.tag: of a row of weights the share of a place, outlined; else the number beside the brightest patch.
-function setTag(choice, data, frame, isHidden) {
-  const { view } = choice;
-  const { shown, picture } = frame;
+function setTag(lens, isHidden) {
+  const { frame, view, shown } = lens;
+  const { picture } = frame;
   const { pack, answers, what } = shown;
   const start = view.head * pack.tokens;
   picture.tag = null;
-  shown.row = isHidden ? null : rowOnView(choice, data, frame);
+  shown.row = isHidden ? null : rowOnView(lens);
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
   const place = shown.row && shownPlace(shown.row.told);
@@ -199,7 +190,7 @@ function setTag(choice, data, frame, isHidden) {
 
 // Sets picture.clipped, the numbers written on patches whose value exceeds the exposure: none on the marked patch, on
 // the patch of picture.tag, and where a place is outlined, because its share is written beside it.
-function setClipped({ view }, { shown, picture }, isHidden) {
+function setClipped({ view, shown, frame: { picture } }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
@@ -215,12 +206,11 @@ function setClipped({ view }, { shown, picture }, isHidden) {
     .map((patch) => ({ patch, text: format(answers.values[start + patch]) }));
 }
 
-function paintColourBar({ choice, data, frame, page: { refs, see } }) {
-  const { view } = choice,
-    { shown } = frame;
+function paintColourBar(lens) {
+  const { frame, view, shown, refs, see } = lens;
   const way = wayOf(view);
   const domain = shown.mainDomain;
-  const isLoading = isMap(view.what) && !overlayNow(choice, data, frame);
+  const isLoading = isMap(view.what) && !overlayNow(lens);
   refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
   const isShare = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
@@ -234,9 +224,9 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
 
 // ----------------------------------------------------------------------------------------------------- all the heads
 
-function paintHeads({ choice, data, frame, page: { thumbs } }) {
-  const { view } = choice,
-    { shown } = frame;
+function paintHeads(lens) {
+  const { frame, view, shown } = lens;
+  const { thumbs } = lens.page;
   const { pack, answers } = shown;
   const { rows, columns } = pack;
   for (let head = 0; head < thumbs.length; head++) {
@@ -252,15 +242,16 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text =
       !answers.ready[head] || shown.rough ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
-    nameHead(choice, data, frame, thumb, head, text);
+    nameHead(lens, thumb, head, text);
   }
 }
 
 const HABIT_NOTE = "This is measured on average over the patches of this picture.";
 
 // Writes a head's average behaviour, if known, and its number below its thumbnail.
-function nameHead(choice, data, frame, thumb, head, number) {
-  const habit = habitOf(data, frame, choice.view.layer, head);
+function nameHead(lens, thumb, head, number) {
+  const { choice, frame } = lens;
+  const habit = habitOf(lens, choice.view.layer, head);
   const text = habit ? `${habit.short} ${number}` : number;
   if (thumb.saidNumber === number && thumb.number.saidText === text) return;
   thumb.saidNumber = number;
@@ -276,10 +267,8 @@ function nameHead(choice, data, frame, thumb, head, number) {
 
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
-export function paintCurve(choice, frame, page) {
-  const { refs } = page;
-  const { view } = choice,
-    { shown } = frame;
+export function paintCurve(lens) {
+  const { frame, page, view, shown, refs } = lens;
   const { pack, answers } = shown;
   if (frame.sorted.length !== pack.tokens) frame.sorted = new Float32Array(pack.tokens);
   sortInto(frame.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
@@ -289,14 +278,13 @@ export function paintCurve(choice, frame, page) {
   const domain = isRowWay ? shown.mainDomain : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling);
   const { sorted, unit, colours } = frame;
   const ramp = frame.ramp;
-  drawCurve(refs.curve, sorted, pack.tokens, KERNEL_SORTED, ramp, domain, unit, colours, rankOfAim(choice, frame));
+  drawCurve(refs.curve, sorted, pack.tokens, KERNEL_SORTED, ramp, domain, unit, colours, rankOfAim(lens));
 }
 
 // Computes a part of the normalisers that columns need; true while more are needed.
-export function workOnColumns(choice, data, frame) {
-  const { view } = choice,
-    { other, main } = data;
-  const shown = resolve(choice, data, frame);
+export function workOnColumns(lens) {
+  const { frame, view, other, main } = lens;
+  const shown = resolve(lens);
   if (view.direction !== "column" || shown.layerMissing) return false;
   frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, COLUMNS_SLICE);
   if (frame.columnsDone < 1) return true;

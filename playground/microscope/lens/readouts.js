@@ -10,18 +10,19 @@ import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
+import { habitIn, seeWords } from "./words.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
 
-// The text in See's language if See is shown; in Lab the English one.
-export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
+// The language of the face: Lab speaks English.
+export const faceLanguage = ({ see }) => (see?.on ? see.language() : "en");
+export const faceWords = (page, key, values) => seeWords(faceLanguage(page), key, values);
 
 export function placeHere(page, token, pack) {
   if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
   const patch = token - pack.prefixCount;
-  const rowAndColumn = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
-  return wordsInFace(page, "placeHere", placeName(patch, pack.columns), rowAndColumn);
+  return faceWords(page, "placeHere", { row: Math.floor(patch / pack.columns), column: patch % pack.columns });
 }
 
 const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
@@ -38,13 +39,10 @@ export function divisorOf(pack) {
 // ------------------------------------------------------------------------------------------------------------ titles
 
 // Whether the query is a patch of the compared picture, and the first picture shows similarity to it.
-export const asksFromOther = (choice, data, frame) => overlayNow(choice, data, frame)?.from === "other";
+export const asksFromOther = (lens) => overlayNow(lens)?.from === "other";
 
-export function writeTitles({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame,
-    { refs } = page;
+export function writeTitles(lens) {
+  const { choice, data, frame, page, view, main, shown, refs } = lens;
   const { pack, token } = shown;
   const isRow = view.direction === "row";
   const isMapShown = isMap(view.what);
@@ -52,12 +50,12 @@ export function writeTitles({ choice, data, frame, page }) {
   const way = wayOf(view);
   const cases = [...(explainsTheLabel ? ["label"] : []), view.direction];
   setText(refs.ask1, wayWords(way, "question", cases));
-  const label = labelText(choice, data, frame);
+  const label = labelText(lens);
   setText(
     refs.chip,
     label
       ? `“${label}”`
-      : asksFromOther(choice, data, frame)
+      : asksFromOther(lens)
         ? `${tokenName(choice.hoverOther, data.other.pack)} there`
         : tokenName(token, pack),
   );
@@ -70,9 +68,7 @@ export function writeTitles({ choice, data, frame, page }) {
   if (shown.altered && isMapShown && !shown.wholeArrived)
     badgeParts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
-    badgeParts.push(
-      `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
-    );
+    badgeParts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header; // beside See, the line below the sentence names it
@@ -83,7 +79,7 @@ export function writeTitles({ choice, data, frame, page }) {
   // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases), trustNote].filter(Boolean).join(". "));
-  setText(refs.exposed, exposureText(choice, frame));
+  setText(refs.exposed, exposureText(lens));
   refs.hold.disabled = isMapShown || way.spread; // such maps set their own exposure
   const lockedToken = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
@@ -95,7 +91,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? page.see
             ? ""
-            : whatToDo(data, page)
+            : whatToDo(lens)
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -106,24 +102,24 @@ export function writeTitles({ choice, data, frame, page }) {
   );
   setText(refs.layerText, String(view.layer));
   setText(refs.headText, String(pack.headNumbers[view.head]));
-  if (view.beside === "convolution") writeConvolution(frame, page);
+  if (view.beside === "convolution") writeConvolution(lens);
 }
 
 // The explained text, or the name of the explained label: its number while the name is loading. "" if neither is
 // explained.
-export function labelText(choice, data, frame) {
-  const { view } = choice;
+export function labelText(lens) {
+  const { view } = lens;
   if (wayOf(view).explains === "text") return view.text;
-  return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
+  return labelNow(lens)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
 // The sentence that is shown until a person acts, such as "Point at one eye: the other eye lights up, across the whole
 // face."
-export const whatToDo = ({ main }, { touch }) =>
+export const whatToDo = ({ main, page: { touch } }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
 // The words about the exposure; for an even row, that the row is even.
-function exposureText({ view }, { shown }) {
+function exposureText({ view, shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
   if (shown.outliers) return outlierText(shown.outliers, view.typical);
@@ -164,7 +160,7 @@ export function layerRange(data) {
   return `of ${isOneRun || layers.length > 6 ? `${layers[0]}–${layers.at(-1)}` : layers.join(", ")}`;
 }
 
-function scaleWords({ main }, { shown }) {
+function scaleWords({ main, shown }) {
   const divisor = divisorOf(main.pack);
   if (Math.abs(shown.scale - 1) < 1e-9) return `without 1/${divisor}`;
   if (shown.scale === 0) return "scale 0: uniform";
@@ -173,7 +169,7 @@ function scaleWords({ main }, { shown }) {
 
 export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filter(Boolean).join(" · ");
 
-function writeConvolution({ shown }, { refs }) {
+function writeConvolution({ shown, refs }) {
   const { pack, mark } = shown;
   setVisible(refs.twinBadge, mark < 0);
   if (mark < 0) {
@@ -186,44 +182,19 @@ function writeConvolution({ shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates, as [key, English, selector]; then accessible names.
-const TRANSLATED_TEXTS = [
-  ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
-  ["onAverage", "on average", '[data-ref="habitRow"] dt'],
-  ["weightsFirst", "weights, largest first", ".curve p > span:first-child"],
-  ["kernels", "the kernel's", ".kernel-key > span"],
-  ["sumsOne", "One weight,", ".sums h2 span:first-child"],
-  ["sumsTo", "to", ".sums h2 span:nth-of-type(2)"],
-];
-const ACCESSIBLE_NAMES = [
-  ["pictureNamed", "Attention picture. Arrow keys move the patch, Escape unlocks it.", '[data-ref="picture"]'],
-  ["layerNamed", "Layer", '[data-ref="layer"]'],
-  ["wallNamed", "Every layer and head as a thumbnail; click one to enlarge it", '[data-ref="wall"]'],
-  ["curveNamed", "Weights from largest to smallest", '[data-ref="curve"]'],
-  ["switchNamed", "Divide scores by the square root of d_k", '[data-ref="switch"]'],
-  ["dialNamed", "Scale of the scores", '[data-ref="dial"]'],
-  ["sumsNamed", "The arithmetic of one weight", ".sums"],
-  ["stripsNamed", "The query's numbers, the key's numbers and their products", ".sums canvas"],
-  ["sumsClose", "Close the arithmetic", ".sums .close"],
-];
-
+// Writes the texts and the accessible names of elements that name their words.
 export function writeMarkupTexts(page) {
-  for (const [key, english, selector] of TRANSLATED_TEXTS) {
-    const element = page.root.querySelector(selector);
-    if (element) setText(element, wordsInFace(page, key, english));
-  }
-  for (const [key, english, selector] of ACCESSIBLE_NAMES)
-    page.root.querySelector(selector)?.setAttribute("aria-label", wordsInFace(page, key, english));
+  for (const element of page.root.querySelectorAll("[data-say]"))
+    setText(element, faceWords(page, element.dataset.say));
+  for (const element of page.root.querySelectorAll("[data-name]"))
+    element.setAttribute("aria-label", faceWords(page, element.dataset.name));
 }
 
 // Whether the numbers of the row are on view: in Lab in the row Scale, in See in a drawer.
 export const areNumbersSeen = (page) => !page.see || page.see.drawer === "numbers" || isRowOpen(page, "scale");
 
-export function writeNumbers({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame,
-    { refs } = page;
+export function writeNumbers(lens) {
+  const { page, view, main, shown, refs } = lens;
   const { pack, answers, peak } = shown;
   const start = view.head * pack.tokens;
   const isRow = view.direction === "row";
@@ -236,18 +207,15 @@ export function writeNumbers({ choice, data, frame, page }) {
   setVisible(refs.assumed, Boolean(main.pack.assumed));
   setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   if (!areNumbersSeen(page)) return;
-  const headWords = `head ${pack.headNumbers[view.head]}`;
-  const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
-    head: pack.headNumbers[view.head],
-  });
-  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in ${headWords}, a total of`);
+  const head = pack.headNumbers[view.head];
+  const countedWords = faceWords(page, "looksAtAbout", { head });
+  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in head ${head}, a total of`);
   setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
-  const tokensWords = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
-  setText(refs.bigOf, isRow ? wordsInFace(page, "ofTokens", tokensWords, { count: pack.tokens }) : "(1 on average)");
-  setText(refs.entropyLabel, isRow ? wordsInFace(page, "entropy", "entropy") : "of that, patches");
+  setText(refs.bigOf, isRow ? faceWords(page, "ofTokens", { count: pack.tokens }) : "(1 on average)");
+  setText(refs.entropyLabel, isRow ? faceWords(page, "entropy") : "of that, patches");
   setText(
     refs.entropy,
     !isReady
@@ -256,17 +224,13 @@ export function writeNumbers({ choice, data, frame, page }) {
         ? `${bits.toFixed(2)} bits`
         : sumOf(answers.weights, start + pack.prefixCount, start + pack.tokens).toFixed(2),
   );
-  const mostBits = Math.log2(pack.tokens).toFixed(2);
-  setText(refs.entropyOf, isRow ? wordsInFace(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
+  setText(refs.entropyOf, isRow ? faceWords(page, "ofAtMost", { bound: Math.log2(pack.tokens).toFixed(2) }) : "");
   setText(refs.peak, isReady ? percent(answers.weights[start + peak]) : "…");
-  const peakPlace = peak === shown.token ? wordsInFace(page, "itselfHere", "itself") : placeHere(page, peak, pack);
-  setText(
-    refs.peakAt,
-    isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
-  );
-  const habit = habitOf(data, frame, view.layer, view.head);
+  const place = peak === shown.token ? faceWords(page, "itselfHere") : placeHere(page, peak, pack);
+  setText(refs.peakAt, isRow ? faceWords(page, "toPlace", { place }) : `from ${place}`);
+  const habit = habitOf(lens, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
-  if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
+  if (habit) setText(refs.habit, habitIn(faceLanguage(page), habit.label));
   setVisible(refs.toldRow, Boolean(habit?.told));
   if (habit?.told) {
     setText(refs.told, habit.told);
@@ -286,7 +250,7 @@ export function writeNumbers({ choice, data, frame, page }) {
     "aria-valuetext",
     `scale ${scaleText(shown.scale)}, ${(shown.scale / trainedScale).toPrecision(2)} times the trained one`,
   );
-  writeVerdict(data, frame, page);
+  writeVerdict(lens);
 }
 
 // Says what is written under the heads' thumbnails.
@@ -298,7 +262,7 @@ function headsNote(direction, habit) {
 }
 
 // Writes the predictions with the trained and the chosen scale, once a whole pass has run with the chosen one.
-function writeVerdict({ whole }, { shown }, { refs }) {
+function writeVerdict({ whole, shown, refs }) {
   const isKnown = shown.wholeArrived && whole.trace.verdict?.length > 0;
   setVisible(refs.verdict, isKnown || shown.wholeMissing);
   if (isKnown) setText(refs.verdict, verdictText(whole.trace.verdict));
@@ -315,10 +279,11 @@ export function verdictText(changes) {
 
 const LEAST_LABEL_CHANGE = 0.02; // as in analysis/scale.py
 
-export function writeOther({ choice, data, frame, page: { refs } }, entry, otherHead) {
+export function writeOther(lens, entry, otherHead) {
+  const { choice, data, frame, refs } = lens;
   const { pack } = entry;
   // For the second picture, another scale changes the rows of this layer only: its pass is not run again.
-  const scaleNote = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
+  const scaleNote = frame.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : [];
   setText(refs.twinBadge, [titleOf(entry), ...scaleNote].join(" · "));
   setVisible(refs.twinBadge, true);
   if (otherHead.token < 0) {
@@ -348,8 +313,8 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
 const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
 // Such as "row 7, column 5 in layer 8, head 3: 68 % of its attention goes to the place around row 2, column 9."
-export function sentenceForReaders({ choice: { view }, data, frame, page }) {
-  const { shown } = frame;
+export function sentenceForReaders(lens) {
+  const { page, view, shown } = lens;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
   if (!asks(view)) return page.see ? page.see.sentenceText() : page.refs.sentence.textContent; // a map without a query
@@ -362,7 +327,7 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
     (j) => `${percent(answers.weights[start + j])} ${view.direction === "row" ? "to" : "from"} ${nameOf(j)}`,
   );
   const cutWords = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
-  const scaleNote = shown.altered ? `, ${scaleWords(data, frame)}` : "";
+  const scaleNote = shown.altered ? `, ${scaleWords(lens)}` : "";
   const kindText = page.kindline.kind.textContent; // maps have no kind
   const place = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${scaleNote}${cutWords}`;
   const verb = view.direction === "row" ? "gives" : "receives";
@@ -371,14 +336,12 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
     ? `${tokenName(token, pack)} ${place}: ${told}`
     : `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
   const filterText = view.beside === "filter" ? page.refs.filterWords.textContent : "";
-  return [sentence, kindText, page.matches.words.textContent, filterText].filter(Boolean).join(" ");
+  return [sentence, kindText, filterText].filter(Boolean).join(" ");
 }
 
 // The caption of an exported picture, with all settings that are needed to make the picture again.
-export function captionOf(choice, data, frame) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame;
+export function captionOf(lens) {
+  const { view, main, shown } = lens;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
@@ -386,8 +349,8 @@ export function captionOf(choice, data, frame) {
       : `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
   const captionParts = [titleOf(main) || main.pack.header.model, place];
   if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
-  else if (labelText(choice, data, frame)) captionParts.push(`“${labelText(choice, data, frame)}”`);
-  const ends = endsOf(choice, data, frame);
+  else if (labelText(lens)) captionParts.push(`“${labelText(lens)}”`);
+  const ends = endsOf(lens);
   for (const [side, { value, place }] of ends
     ? [
         ["for it", ends.most],
@@ -396,14 +359,14 @@ export function captionOf(choice, data, frame) {
     : [])
     captionParts.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
-    captionParts.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
+    captionParts.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") captionParts.push("who looks at it");
   if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
-  for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(choice, data, frame); i++) {
+  for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(lens); i++) {
     captionParts.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
   captionParts.push(rowInWords(shown).replace(/\.$/, ""));
-  return [...captionParts, exposureText(choice, frame)].filter(Boolean).join(" · ");
+  return [...captionParts, exposureText(lens)].filter(Boolean).join(" · ");
 }

@@ -50,8 +50,6 @@ export function writeRows(lens) {
   for (const row of page.refs.rows.children) {
     const value = row.firstElementChild.lastElementChild;
     const text = values[row.dataset.row].filter(Boolean).join(", ");
-    if (value.saidText === text) continue;
-    value.saidText = text;
     setMath(value, text);
     row.firstElementChild.title = text;
   }
@@ -60,12 +58,11 @@ export function writeRows(lens) {
 }
 
 // What each row says: the value, then whatever differs from the usual. The title holds what has no room.
-function valuesOf({ choice, data, frame }) {
-  const { view } = choice;
-  const { main, other } = data;
+function valuesOf(lens) {
+  const { choice, view, main, other } = lens;
   const { pack } = main;
   const way = wayOf(view);
-  const label = labelText(choice, data, frame);
+  const label = labelText(lens);
   const cuts = cutsOf(choice);
   return {
     what: [

@@ -8,15 +8,14 @@ import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
 import { refresh } from "./layout.js";
-import { captionOf, wordsInFace } from "./readouts.js";
+import { captionOf, faceWords } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
 
 // The picture as a canvas, beside the picture that it is compared with.
-export function pictureCanvas({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main } = data;
+export function pictureCanvas(lens) {
+  const { data, frame, page, view, main } = lens;
   const width = Math.max(frame.pictureWidth, 320);
   const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
@@ -26,8 +25,7 @@ export function pictureCanvas({ choice, data, frame, page }) {
   const pictures = [
     {
       title: question.replace(" ?", "?"),
-      draw: (context, w, h, unit) =>
-        drawPicture(context, w, h, printMap(choice, data, frame, photo), frame.picture, unit),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, printMap(lens, photo), frame.picture, unit),
     },
   ];
   if (view.beside === "compare" && data.other) {
@@ -39,16 +37,15 @@ export function pictureCanvas({ choice, data, frame, page }) {
   const drawBar = (canvas, unit, colours) => {
     if (!wayOf(view).coloured) drawColourBar(canvas, frame.ramp, frame.bar, unit, colours, frame.against);
   };
-  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, PICTURE_SCALE);
+  return composePicture(pictures, width, height, captionOf(lens), drawBar, PICTURE_SCALE);
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
-export function printMap(choice, data, frame, photo) {
-  const { view } = choice,
-    { shown } = frame;
+export function printMap(lens, photo) {
+  const { view, shown } = lens;
   const { pack, answers } = shown;
   const print = makePrint(photo);
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   const values = overlay ? overlay.values : answers.values;
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
@@ -61,9 +58,7 @@ export function printMap(choice, data, frame, photo) {
   return print.canvas;
 }
 
-const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; // rounded weights are not saved
-
-export function fileName({ view }, { shown }, extension) {
+export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const queryName = asks(view)
@@ -79,7 +74,7 @@ export function downloadFile(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-export const currentLink = async ({ view }, { host }) =>
+export const currentLink = async ({ view, host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
 
 // Copies text; returns whether that worked.
@@ -103,8 +98,7 @@ function copyBySelection(page, text) {
 }
 
 export async function togglePresenting(lens) {
-  const { choice } = lens;
-  const { root } = lens.page;
+  const { choice, root } = lens;
   if (choice.presenting) {
     if (document.fullscreenElement) await document.exitFullscreen();
     leavePresenting(lens);
@@ -132,25 +126,21 @@ export function leavePresenting(lens) {
 
 // A format: make(lens, isCurrent) shows a preview and returns a promise of the file as a blob, or of null if that
 // failed or is no longer wanted; end(blob) returns the extension of the file's name; use: what the format is for, its
-// key among See's words and in English. See adds formats.
-const PICTURE_FORMAT = {
-  make: sharedPicture,
-  end: () => "png",
-  use: ["usePicture", "A still, for a message or a slide."],
-};
+// key among the words. See adds formats.
+const PICTURE_FORMAT = { make: sharedPicture, end: () => "png", use: "usePicture" };
 const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT;
 
 // The sentence on view.
 export const sentenceNow = ({ see, refs }) => (see ? see.sentenceText() : refs.sentence.textContent);
 
 export function bindShare(lens) {
-  const { page } = lens;
-  const { refs } = page;
+  const { page, refs } = lens;
   page.share = { file: null, link: "", of: "", round: 0 };
   refs.shareWays.addEventListener(
     "click",
     ({ target }) => target.dataset.share && chooseFormat(lens, target.dataset.share),
   );
+  if (page.touch) refs.shareWays.prepend(refs.shareWays.querySelector('[data-share="loop"]')); // phones send loops
   refs.shareGo.addEventListener("click", () => openShareMenu(page));
   refs.shareSave.addEventListener("click", () => {
     if (page.share.link) copyShared(page);
@@ -158,66 +148,59 @@ export function bindShare(lens) {
   });
 }
 
-const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
-
 // Called when the sheet has been opened. Without `format`, the sheet begins with what this device sends.
 export function beginShare(lens, format) {
-  const { see, refs } = lens.page;
+  const { see, refs } = lens;
   const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
     const { share } = button.dataset;
     setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
-  see?.writeShared();
   chooseFormat(lens, format ?? refs.shareWays.querySelector("[data-share]:not([hidden])").dataset.share);
 }
 
 // Shows the link, and which parts of the view it contains, before the person copies it.
 async function showLink(lens) {
-  const { share, refs } = lens.page;
+  const { refs } = lens;
+  const { share } = lens.page;
   const { private: isPrivate } = lens.data.main.trace;
-  share.link = await currentLink(lens.choice, lens.data);
+  share.link = await currentLink(lens);
   if (share.of !== "link") return;
-  const field = make("input", {
-    readOnly: true,
-    value: share.link,
-    "aria-label": wordsInFace(lens.page, "shareLink", "Link"),
-  });
+  const field = make("input", { readOnly: true, value: share.link, "aria-label": faceWords(lens.page, "shareLink") });
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
-  setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));
-  const keyAndText = isPrivate ? ["shareOwnLink", NO_PHOTO] : ["shareLinkSays", "Who opens it sees this very view."];
-  setText(refs.shareStatus, wordsInFace(lens.page, ...keyAndText));
+  setText(refs.shareSave, faceWords(lens.page, "shareCopy"));
+  setText(refs.shareStatus, faceWords(lens.page, isPrivate ? "shareOwnLink" : "shareLinkSays"));
 }
 
 async function copyShared(page) {
   const isCopied = await putOnClipboard(page, page.share.link);
-  if (isCopied) setText(page.refs.shareStatus, wordsInFace(page, "shareCopied", "Link copied."));
+  if (isCopied) setText(page.refs.shareStatus, faceWords(page, "shareCopied"));
 }
 
 async function chooseFormat(lens, format) {
-  const { page } = lens;
-  const { share, refs } = page;
+  const { page, refs } = lens;
+  const { share } = page;
   const round = ++share.round; // cancels the former job
   const isCurrent = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
   Object.assign(share, { file: null, link: "", of: format });
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
     button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
-  setText(refs.shareSave, wordsInFace(page, "shareSave", "Save"));
+  setText(refs.shareSave, faceWords(page, "shareSave"));
   if (format === "link") return showLink(lens);
-  if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
+  // rounded numbers are not saved
+  if (lens.shown.rough) return setText(refs.shareStatus, faceWords(page, "shareComes"));
   const { make, end: extension, use } = formatNamed(page, format);
-  const say = (...words) => setText(refs.shareStatus, `${wordsInFace(page, ...use)} ${wordsInFace(page, ...words)}`);
-  say("shareMaking", "Making it …");
+  const say = (key) => setText(refs.shareStatus, `${faceWords(page, use)} ${faceWords(page, key)}`);
+  say("shareMaking");
   const blob = await make(lens, isCurrent).catch(() => null);
   if (!isCurrent()) return;
-  if (!blob)
-    return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
-  share.file = new File([blob], fileName(lens.choice, lens.frame, extension(blob)), { type: blob.type.split(";")[0] });
+  if (!blob) return setText(refs.shareStatus, faceWords(page, "shareFailed"));
+  share.file = new File([blob], fileName(lens, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const ownWords = lens.data.main.trace.private ? ` ${wordsInFace(page, "shareOwn", "Your photograph is in it.")}` : "";
-  say("shareMade", "Made in this browser; it goes nowhere until you send it.");
+  const ownWords = lens.data.main.trace.private ? ` ${faceWords(page, "shareOwn")}` : "";
+  say("shareMade");
   refs.shareStatus.append(ownWords);
 }
 

@@ -12,32 +12,28 @@ import {
   writeScenes,
 } from "../core/view.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
-import { putOnClipboard } from "./saving.js";
 
-export function bindScenes(choice, data, page) {
-  const { refs } = page;
+export function bindScenes(lens) {
+  const { choice, data, refs } = lens;
   refs.sceneAdd.addEventListener("click", () => {
     const { list } = data.scenes;
     changeScenes(
-      choice,
-      data,
-      page,
-      [...list, { name: sceneName(choice, data), address: sceneAddress(choice.place, choice.view) }],
+      lens,
+      [...list, { name: sceneName(lens), address: sceneAddress(choice.place, choice.view) }],
       list.length,
     );
     refs.sceneList.lastElementChild?.scrollIntoView({ block: "nearest" });
   });
-  refs.sceneLink.addEventListener("click", () => shareScenes(data, page));
   refs.sceneList.addEventListener("click", (event) => {
     const action = event.target.closest("[data-scene-act]")?.dataset.sceneAct;
     const item = event.target.closest("li");
     if (!action || !item) return;
     const { list } = data.scenes;
     const index = Number(item.dataset.place);
-    if (action === "go") return showScene(choice, data, page, index);
+    if (action === "go") return showScene(lens, index);
     const currentScene = list[choice.scene.at];
     const changedList = action === "drop" ? list.toSpliced(index, 1) : moveScene(list, index, Number(action));
-    changeScenes(choice, data, page, changedList, changedList.indexOf(currentScene));
+    changeScenes(lens, changedList, changedList.indexOf(currentScene));
   });
   // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
@@ -54,44 +50,54 @@ export function bindScenes(choice, data, page) {
 
 // Reads the stored scenes, when the lens is ready and at every run of the page, because another tab may have changed
 // the list. An unchanged list keeps its elements, because a person may be typing or clicking there.
-export function readSavedScenes(choice, data, page) {
+export function readSavedScenes(lens) {
+  const { data, page } = lens;
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
   const list = readScenes(data.host.scenes.read());
   const text = writeScenes(list);
   if (text === data.scenes.kept) return;
   Object.assign(data.scenes, { list, kept: text });
-  writeList(choice, data, page);
+  writeList(lens);
 }
 
 // Steps through the scenes with a presenter's keys. Returns false if there are no scenes.
-export function stepScene(choice, data, page, step) {
+export function stepScene(lens, step) {
+  const { choice, data } = lens;
   const { list } = data.scenes,
     { at: position } = choice.scene;
   if (!list.length) return false;
   const nextPosition = sceneAfter(position, step, list.length);
-  if (nextPosition !== position) showScene(choice, data, page, nextPosition);
+  if (nextPosition !== position) showScene(lens, nextPosition);
   return true;
 }
 
 // The number of the shown scene, as "2 / 5 · "; "" if no scene is shown.
-export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
-  list[position] ? `${position + 1} / ${list.length} · ` : "";
+export const sceneWords = ({
+  choice: {
+    scene: { at: position },
+  },
+  data: {
+    scenes: { list },
+  },
+}) => (list[position] ? `${position + 1} / ${list.length} · ` : "");
 
-function showScene(choice, data, page, index) {
+function showScene(lens, index) {
+  const { choice, data, page } = lens;
   const { address } = data.scenes.list[index];
   const scene = readSceneAddress(address);
   choice.scene.at = index;
-  writeList(choice, data, page);
+  writeList(lens);
   if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // needs no new trace
   choice.scene.heading = scene.place;
   data.host.scenes.show(address);
 }
 
-function changeScenes(choice, data, page, list, position) {
+function changeScenes(lens, list, position) {
+  const { choice, data, page } = lens;
   saveList(data, list);
   choice.scene.at = position;
-  writeList(choice, data, page);
+  writeList(lens);
   page.schedule();
 }
 
@@ -102,7 +108,7 @@ function saveList(data, scenes) {
   data.host.scenes.write(text);
 }
 
-const sceneName = (choice, data) =>
+const sceneName = ({ choice, data }) =>
   [
     data.main.picture.title,
     `layer ${choice.view.layer}, head ${data.main.pack.headNumbers[choice.view.head]}`,
@@ -111,11 +117,10 @@ const sceneName = (choice, data) =>
     .filter(Boolean)
     .join(" · ");
 
-function writeList(choice, data, page) {
+function writeList({ choice, data, page }) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
   page.refs.sceneList.replaceChildren(...list.map((scene, index) => sceneItem(scene, index, index === position)));
-  setVisible(page.refs.sceneLink, list.length > 0);
   setText(
     page.refs.sceneNote,
     list.length
@@ -139,10 +144,3 @@ function sceneItem({ name: value }, index, isShown) {
 
 const sceneButton = (action, text, label) =>
   make("button", { title: label, "aria-label": label, "data-scene-act": action }, text);
-
-async function shareScenes(data, page) {
-  const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;
-  const isCopied = await putOnClipboard(page, link);
-  setText(page.refs.message, isCopied ? "Link to your scenes copied." : link);
-  setTimeout(() => setText(page.refs.message, ""), isCopied ? 4000 : 20000);
-}

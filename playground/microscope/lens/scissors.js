@@ -28,7 +28,7 @@ const CUTS_HTML = `
   <p data-labels></p>`;
 
 export function bindScissors(lens) {
-  const { choice, data, page } = lens;
+  const { choice, page } = lens;
   const box = make("div", { className: "cuts", innerHTML: CUTS_HTML });
   const title = "Cut this edge: the whole pass runs again without it (key x)";
   const button = make("button", { className: "pair-cut", title, onclick: () => cutAimed(lens) }, "✂ cut");
@@ -39,18 +39,17 @@ export function bindScissors(lens) {
   page.scissors = { box, list, ways, status, labels, button, shown: "" };
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
-  ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
-  ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
-  ways.put.addEventListener("click", () => addCut(putOf(choice, data)));
+  ways.head.addEventListener("click", () => addCut(headCut(lens)));
+  ways.zero.addEventListener("click", () => addCut(headOffCut(lens)));
+  ways.put.addEventListener("click", () => addCut(putOf(lens)));
 }
 
-const headCut = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headCut = ({ view, main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
-const headOffCut = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headOffCut = ({ view, main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 // The compared sample's patch at the place of the locked one; "" if there is none, or it stands here already.
-function putOf({ view }, data) {
-  const { main, other } = data;
+function putOf({ data, view, main, other }) {
   const isSample = view.beside === "compare" && other?.trace.words?.sample && other.trace.model === main.trace.model;
   if (!canAsk(data, "puts") || !view.locked || !isSample) return "";
   const there = queryOf(sameToken(tokenOf(view.query, main.pack), main.pack, other.pack), other.pack);
@@ -65,36 +64,33 @@ function putCuts(page, cuts) {
   page.choose({ cut: unique.join(";") });
 }
 
-export const canCut = (choice, data, frame) =>
+export const canCut = ({ choice, data, frame }) =>
   canAsk(data, "cuts") && choice.view.locked && choice.aim >= 0 && choice.aim !== frame.shown.token;
 
-export function cutAimed({ choice, data, frame, page }) {
-  if (!canCut(choice, data, frame)) return;
-  const { aim } = choice,
-    { main } = data,
-    { shown } = frame;
-  putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
+export function cutAimed(lens) {
+  const { choice, page, main, shown } = lens;
+  if (!canCut(lens)) return;
+  putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(choice.aim, main.pack)}`]);
 }
 
 // Paints the button beside the label in each frame, and the list of cuts if it has changed.
 export function paintScissors(lens) {
-  const { choice, data, frame, page } = lens;
-  const { view } = choice,
-    { scissors, line } = page;
-  setVisible(scissors.button, canCut(choice, data, frame));
-  if (canCut(choice, data, frame)) {
+  const { choice, data, frame, page, view } = lens;
+  const { scissors, line } = page;
+  setVisible(scissors.button, canCut(lens));
+  if (canCut(lens)) {
     for (const name of ["--x", "--top", "--bottom"])
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
   if (!isRowOpen(page, "change")) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
-  if (scissors.shown !== key) writeCuts(choice, data, page);
+  if (scissors.shown !== key) writeCuts(lens);
   scissors.shown = key;
   const { ways } = scissors;
-  setVisible(ways.head, !cutsOf(choice).includes(headCut(choice, data)));
-  setVisible(ways.zero, !cutsOf(choice).includes(headOffCut(choice, data)));
-  setVisible(ways.put, Boolean(putOf(choice, data)));
+  setVisible(ways.head, !cutsOf(choice).includes(headCut(lens)));
+  setVisible(ways.zero, !cutsOf(choice).includes(headOffCut(lens)));
+  setVisible(ways.put, Boolean(putOf(lens)));
   setVisible(ways.neighbours, !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   setText(scissors.status, view.cut ? movedSentence(lens) : INVITATION_TO_CUT);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
@@ -102,13 +98,14 @@ export function paintScissors(lens) {
   if (verdict?.length) setText(scissors.labels, verdictText(verdict));
 }
 
-function writeCuts(choice, data, page) {
+function writeCuts(lens) {
+  const { choice, page } = lens;
   const cuts = cutsOf(choice);
   page.scissors.list.replaceChildren(
     ...cuts.map((cut, index) => {
       const [edge, layers = ""] = cut.split("@");
-      const chooser = !interventionWords(cut) && placeChooser(choice, data, page, edge, layers, index);
-      return make("li", "", make("span", "", cutWords(cut)), chooser, undoButton(choice, page, index));
+      const chooser = !interventionWords(cut) && placeChooser(lens, edge, layers, index);
+      return make("li", "", make("span", "", cutWords(cut)), chooser, undoButton(lens, index));
     }),
   );
 }
@@ -138,8 +135,7 @@ export function interventionWords(text) {
   return `${partWords}: the other picture’s${placeWords}`;
 }
 
-function placeChooser(choice, { main }, page, edge, layersText, index) {
-  const { view } = choice;
+function placeChooser({ choice, page, view, main }, edge, layersText, index) {
   const head = main.pack.headNumbers[view.head];
   const places = [
     ...(SILENCED_WORDS[edge] ? [] : [["", "in all layers"]]),
@@ -158,7 +154,7 @@ function placeChooser(choice, { main }, page, edge, layersText, index) {
   return chooser;
 }
 
-const undoButton = (choice, page, index) =>
+const undoButton = ({ choice, page }, index) =>
   make(
     "button",
     { "aria-label": "Undo this cut", onclick: () => putCuts(page, cutsOf(choice).toSpliced(index, 1)) },
@@ -168,10 +164,8 @@ const undoButton = (choice, page, index) =>
 // The sentence about how far the locked patch's feature moved, compared with control cuts that remove the same total
 // attention.
 function movedSentence(lens) {
-  const { data } = lens;
-  const { view } = lens.choice,
-    { moved, whole, main } = data,
-    { shown } = lens.frame;
+  const { data, view, whole, main, shown } = lens;
+  const { moved } = data;
   if (!shown.wholeArrived) return "The whole pass runs again…";
   if (!view.locked) return "Lock a patch: how far has its feature moved?";
   const query = queryOf(shown.token, main.pack);

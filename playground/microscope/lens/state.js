@@ -1,6 +1,6 @@
 // All state that the lens keeps between frames, in four objects: the choices, the data from the source, the content of
-// the present frame, and the page around it. The objects are sealed: adding a property that is not listed here throws
-// an error. The table in lens.js lists which file writes which property.
+// the present frame, and the page around it. They are sealed: adding a property that is not listed here throws
+// an error.
 
 import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
@@ -9,8 +9,35 @@ import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/
 import { barColours } from "../drawing/light.js";
 import { isExplained, liveMap } from "./features.js";
 
-export const createState = (root, refs, host) =>
-  Object.freeze({ choice: newChoice(), data: newData(host), frame: newFrame(), page: newPage(root, refs) });
+// The lens as its functions take it: the four objects, and short names of what is read most in them.
+export function createState(root, refs, host) {
+  const [choice, data, frame, page] = [newChoice(), newData(host), newFrame(), newPage(root, refs)];
+  return Object.freeze({
+    choice,
+    data,
+    frame,
+    page,
+    root,
+    refs,
+    host,
+    shown: frame.shown,
+    get view() {
+      return choice.view;
+    },
+    get main() {
+      return data.main;
+    },
+    get other() {
+      return data.other;
+    },
+    get whole() {
+      return data.whole;
+    },
+    get see() {
+      return page.see;
+    },
+  });
+}
 
 // A person's choices, and the place of the cursor.
 const newChoice = () =>
@@ -93,7 +120,6 @@ const newFrame = () =>
       row: null, //                         the record of the row, see told.js
     }),
     live: { key: "", values: null, pixels: null, from: null }, // the map of features.js
-    match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
@@ -156,7 +182,6 @@ const newPage = (root, refs) =>
     line: null, //                          see arithmetic.js
     explained: null,
     scissors: null,
-    matches: null,
     wall: null, //                          see wall.js
     sums: null, //                          see arithmetic.js
     kindline: null,
@@ -195,13 +220,13 @@ export const isRowOpen = ({ openRow, see }, name) => openRow === name && !see?.o
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
 
 // The scale (if not the trained one) and the cuts of the whole pass that the view needs.
-export const passOf = ({ view }, { shown }) => ({
+export const passOf = ({ view, shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
 // Matches a cut that takes values from another sample's pass. sampleOfPut returns this sample as in an address.
 const PUT_PATTERN = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
-export const sampleOfPut = ({ view }, { other }) =>
+export const sampleOfPut = ({ view, other }) =>
   PUT_PATTERN.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
@@ -216,24 +241,25 @@ export const entryToDraw = (entry) => entry.rounded ?? entry;
 
 // Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
 // printed numbers need full precision. If the page computes the layers, full precision costs nothing.
-export const isRounded = ({ exact, view }, { host, main }) => {
+export const isRounded = ({ view, choice: { exact }, host, main }) => {
   const { private: isPrivate, here: isLocal } = main?.trace ?? {};
   return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
 };
 
-export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
-export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
+export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const labelsOf = (lens) => lens.data.labels.get(entryShown(lens).id) ?? null;
 
 // The explained label, [number, name, probability]: the chosen label, or the likeliest if the map needs one; else null.
-export function labelNow({ view }, data, frame) {
+export function labelNow(lens) {
+  const { view } = lens;
   if (!isExplained(view)) return null;
-  const labels = labelsOf(data, frame);
+  const labels = labelsOf(lens);
   if (view.label !== "") return labels?.find(([number]) => String(number) === view.label) ?? null;
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
 // A key for a map of explained.js, made of the map's subject and settings.
-export function explanationKey({ view }, { main }, { shown }) {
+export function explanationKey({ view, main, shown }) {
   const way = wayOf(view);
   const settingsText = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const queryText = asks(view) ? queryOf(shown.token, main.pack) : "";
@@ -241,9 +267,8 @@ export function explanationKey({ view }, { main }, { shown }) {
 }
 
 // Fills frame.shown, the same object in every frame, so that nothing is allocated.
-export function resolve(choice, data, frame) {
-  const { main, whole } = data;
-  const { view } = choice;
+export function resolve(lens) {
+  const { choice, frame, view, main, whole } = lens;
   const scale = scaleOf(view, main.pack);
   const isAltered = Math.abs(scale - main.pack.scale) > 1e-9;
   const isWholePass = view.pass === "whole" && isAltered;
@@ -254,14 +279,14 @@ export function resolve(choice, data, frame) {
     whole !== null &&
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
-    (whole.trace.words?.with ?? "") === sampleOfPut(choice, data);
+    (whole.trace.words?.with ?? "") === sampleOfPut(lens);
   const entry = hasArrived ? whole : main;
   const isRough = !holds(entry.pack, view.layer) && holds(entryToDraw(entry).pack, view.layer);
   const { answers, pack } = isRough ? entryToDraw(entry) : entry;
   return Object.assign(frame.shown, {
     answers,
     pack,
-    drawn: isRounded(choice, data) ? entryToDraw(entry) : entry,
+    drawn: isRounded(lens) ? entryToDraw(entry) : entry,
     rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
@@ -274,26 +299,23 @@ export function resolve(choice, data, frame) {
 }
 
 // The map to draw: computed here, or from the source for the present choices.
-export function overlayNow(choice, data, frame) {
-  const { view } = choice,
-    { overlay, main, whole } = data,
-    { shown } = frame;
+export function overlayNow(lens) {
+  const { view, main, whole, shown } = lens;
+  const { overlay } = lens.data;
   if (!isMap(view.what)) return null;
-  const featureMap = liveMap(choice, data, frame);
+  const featureMap = liveMap(lens);
   if (featureMap || !overlay || overlay.what !== view.what) return featureMap;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
-  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explanationKey(choice, data, frame))
-    return null;
+  if (isExplained(view) && overlay.about !== undefined && overlay.about !== explanationKey(lens)) return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
 }
 
 // {most, least}: the patches that speak most for a label and most against it, each {patch, value, place}. null if no
 // label is explained or its map has not arrived.
-export function endsOf(choice, data, frame) {
-  const { view } = choice,
-    { shown } = frame;
-  const overlay = explainsLabel(view) ? overlayNow(choice, data, frame) : null;
+export function endsOf(lens) {
+  const { view, shown } = lens;
+  const overlay = explainsLabel(view) ? overlayNow(lens) : null;
   if (!overlay) return null;
   const { pack } = shown;
   const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
@@ -317,8 +339,7 @@ export function storeNames(data, id, layer, heads) {
 }
 
 // The layer whose head names are fetched next, starting with the layer on view; −1: all have arrived.
-export function missingNames({ view }, data) {
-  const { main } = data;
+export function missingNames({ data, view, main }) {
   if (!canAsk(data, "names")) return -1;
   const habits = data.habits.get(main.id);
   const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !habits?.has(layer));
@@ -327,7 +348,7 @@ export function missingNames({ view }, data) {
 
 // A head's average behaviour {label, short, colour, told, means}; null if unknown, or if the scale is not the trained
 // one, at which the behaviour was measured.
-export function habitOf(data, frame, layer, head) {
+export function habitOf({ data, frame }, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;

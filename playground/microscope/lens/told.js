@@ -13,7 +13,7 @@ import { sceneOf } from "./moment.js";
 const THING_BORDER = 0.25; // how much less a thing's outside is like it than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
-export function rowOnView({ view }, data, { shown }) {
+export function rowOnView({ data, view, shown }) {
   if (view.what !== FIRST_WAY || view.direction !== "row" || shown.rough || !shown.answers.ready[view.head])
     return null;
   const { answers, pack } = shown;

@@ -7,7 +7,7 @@ import { sayRow } from "../core/says.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { cutTo, make, setText } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
-import { wordsInFace } from "./readouts.js";
+import { faceLanguage, faceWords } from "./readouts.js";
 import { rowRecord } from "./told.js";
 
 const WALL_HEAD = `<h2></h2><p></p><button type="button" class="close">×</button>`;
@@ -46,25 +46,21 @@ export function bindWall({ choice, frame, page }) {
   });
 }
 
-export function paintWallHead({ choice, data, frame, page }) {
-  const { wall, see } = page;
+export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const { token, scale } = frame.shown;
   const { pack, answers } = frame.shown.drawn;
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);
-  const words = (key, english, values) => wordsInFace(page, key, english, values);
-  setText(wall.title, words("wallAsks", `Where does this patch look, in each of ${count} heads?`, { count }));
-  wall.close.title = words("wallClose", "Close");
+  const words = (key, values) => faceWords(page, key, values);
+  setText(wall.title, words("wallAsks", { count }));
+  wall.close.title = words("wallClose");
   wall.close.setAttribute("aria-label", wall.close.title);
   const { layer, head: index } = wall.pointed ?? choice.view;
   const values = answerCell(answers, layer, index, token, scale, FIRST_WAY, "row");
   const head = pack.headNumbers[index];
-  const whatToDo = words(
-    "wallDo",
-    "Point at a place in any map: it asks in all of them. Press a map to open its head.",
-  );
+  const whatToDo = words("wallDo");
   if (!values || token < pack.prefixCount) return setText(wall.line, whatToDo);
   const row = rowRecord(values, 0, entropyBits(values, 0, pack.tokens), data, frame.shown);
-  const { before, place, after } = sayRow(see?.on ? see.language() : "en", row);
-  const headWords = words("wallHead", `Layer ${layer}, head ${head}`, { layer, head });
+  const { before, place, after } = sayRow(faceLanguage(page), row);
+  const headWords = words("wallHead", { layer, head });
   setText(wall.line, `${headWords}: ${before}${place}${after} ${whatToDo}`);
 }

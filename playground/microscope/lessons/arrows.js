@@ -1,7 +1,7 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
 // beside them is the resulting 9 × 9 attention.
-// data: {arrows: "20_0_…" (see core/nine.js), start: the arrows that "Start again" restores, still: whether the arrows
-// can't be moved yet}. The drawing sends and reports the setting "arrows".
+// data: {arrows: "20_0_…" (see core/nine.js), start: the arrows that "Start again" restores}.
+// The drawing sends and reports the setting "arrows".
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { heatCss } from "../core/light.js";
@@ -199,7 +199,6 @@ function createArrows(stage) {
   }
   return {
     take: (data) => {
-      stage.root.inert = data.still;
       state.start = data.start;
       state.arrows = readArrows(data.arrows);
       reportNumbers("arrows", { arrows: writeArrows(state.arrows) });
@@ -210,7 +209,6 @@ function createArrows(stage) {
       weights: Array.from(weightsOf(scoresOf(state.arrows))),
       token: state.token,
       tips: tipsOf(state),
-      still: stage.root.inert,
     }),
   };
 }

@@ -1,10 +1,8 @@
 // Shows the cost of attention, in FLOPs and bytes, for an image and a ViT whose sizes the reader sets with dials.
-// data: {pieces: names of PIECES, in order; dials: {setting: {label, options: [value]}}; switches: {setting: {label,
-// options: [[value, words]]}}; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows,
-// [words, formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen
-// settings.
+// data: `drawing` of playground/lessons/cost.py, and a value of each setting. Sends chosen settings.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
+import { axis, pathOf, ticks } from "../drawing/axes.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
@@ -354,15 +352,16 @@ const MOST_DECADES = 7; // on an axis with more powers of ten, only some of them
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
 const AXIS_START = 4; // tokens at the left end of the axis
+const MARGIN_FACTOR = 10 ** 0.1; // of the largest cost and the end of its axis
 
 // lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; mostTokens: where the axis
 // ends; text(cost): the cost in words.
 export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, tokens, pointedTokens, title }, theme) {
   const { width, height } = svg.getBoundingClientRect();
   const values = lines.flatMap(({ of }) => [of(AXIS_START), of(mostTokens)]);
-  const [low, high] = [Math.log10(Math.min(...values)) - 0.1, Math.log10(Math.max(...values)) + 0.1];
-  const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / AXIS_START)) / Math.log(mostTokens / AXIS_START);
-  const y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.log10(value) - low)) / (high - low);
+  const [low, high] = [Math.min(...values) / MARGIN_FACTOR, Math.max(...values) * MARGIN_FACTOR];
+  const { at: x, value: tokensAt } = axis(AXIS_START, mostTokens, LEFT, width - RIGHT, true);
+  const { at: y } = axis(low, high, height - BOTTOM, TOP, true);
   const shownTokens = pointedTokens ?? tokens;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("aria-label", `${title}. The arrow keys choose a number of tokens.`);
@@ -371,9 +370,9 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, t
     `<line x1="${x(shownTokens)}" x2="${x(shownTokens)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.soft}"
       stroke-dasharray="1 3"/>`,
     ...lines.map(({ of, colour, dash }) => {
-      const points = tokensOfPoints(mostTokens).map((n) => `${x(n).toFixed(1)},${y(of(n)).toFixed(1)}`);
-      return `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="3"
-        stroke-dasharray="${DASHES[dash]}"/>`;
+      const points = Array.from({ length: POINTS }, (_, i) => LEFT + (i / (POINTS - 1)) * (width - RIGHT - LEFT));
+      return `<path d="${pathOf(points.map((px) => [px, y(of(tokensAt(px)))]))}" fill="none" stroke="${colour}"
+        stroke-width="3" stroke-dasharray="${DASHES[dash]}"/>`;
     }),
     ...marks.map((mark) => markOf(mark, x, y, theme)),
   ].join("");
@@ -384,15 +383,7 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, t
   );
   const caseWords = shownTokens === tokens ? "your case: " : "";
   legend.innerHTML = `<b>${caseWords}${shownTokens.toLocaleString("en")} tokens</b> ${parts.join(" ")}`;
-  return { tokens: shownTokens, mostTokens, tokensAt: (left) => tokensAt(left, x, mostTokens) };
-}
-
-const tokensOfPoints = (mostTokens) =>
-  Array.from({ length: POINTS }, (_, i) => AXIS_START * (mostTokens / AXIS_START) ** (i / (POINTS - 1)));
-
-function tokensAt(left, x, mostTokens) {
-  const share = Math.min(1, Math.max(0, (left - x(AXIS_START)) / (x(mostTokens) - x(AXIS_START))));
-  return Math.round(AXIS_START * (mostTokens / AXIS_START) ** share);
+  return { tokens: shownTokens, mostTokens, tokensAt: (left) => Math.round(tokensAt(left)) };
 }
 
 function axes({ x, y, width, height, low, high, mostTokens, text }, theme) {
@@ -405,12 +396,10 @@ function axes({ x, y, width, height, low, high, mostTokens, text }, theme) {
       textAt(x(n), height - BOTTOM + 16, "middle", n.toLocaleString("en")),
     );
   }
-  const powerStep = Math.ceil((high - low) / MOST_DECADES);
-  for (let power = Math.ceil(low); power <= high; power += powerStep) {
-    const top = y(10 ** power);
+  for (const tick of ticks(low, high, true, MOST_DECADES)) {
     parts.push(
-      `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${top}" y2="${top}" stroke="${theme.line}"/>`,
-      textAt(LEFT - 6, top + 4, "end", text(10 ** power)),
+      `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="${theme.line}"/>`,
+      textAt(LEFT - 6, y(tick) + 4, "end", text(tick)),
     );
   }
   return [...parts, textAt((LEFT + width - RIGHT) / 2, height - 4, "middle", "tokens")];

@@ -1,8 +1,6 @@
-// Shows an exercise: a question, a hint, then the answer. If the page can check the exercise, the page reports when the
-// exercise is done, and the browser stores this. An exercise that offers answers is done when the right one is chosen.
-// data: an Exercise of playground/lessons/parts.py and the lesson's settings, if the browser checks the conditions. If
-// the server checks them: {id, question, hint, answer, done: true, false, or null if nothing can be checked, why: the
-// reason why a tempting state of the page is wrong}. In the texts, **, * and ` are as in Markdown.
+// Shows an exercise: a question, a hint, then the answer. It is done in a certain state of the page; if it offers
+// answers, when the right one is chosen. The browser stores this. data: an Exercise of playground/lessons/parts.py, and
+// the lesson's settings.
 
 import { EXERCISES_KEY, forgetGuesses, keepGuess, onReport, readGuesses, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKEN_COUNT, weightsOf } from "../core/nine.js";
@@ -59,9 +57,8 @@ export function holdsNow(condition, settings, reports) {
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
 
-// Returns {done: true, false, or null if nothing can be checked, why: why a tempting state is wrong, or ""}.
+// Returns {done, why: why a tempting state is wrong, or ""}.
 export function stateOfExercise({ done, tempting }, settings, reports) {
-  if (done === null) return { done, why: "" };
   if (holdsNow(done, settings, reports)) return { done: true, why: "" };
   const why = tempting.find(([condition]) => holdsNow(condition, settings, reports))?.[1] ?? "";
   return { done: false, why };
@@ -73,9 +70,10 @@ const EXERCISE_MARKUP = `<details><summary><i></i><span></span></summary>
 
 export function exercise({ data, parentElement }) {
   const controller = new AbortController();
-  const update = () =>
-    showExercise(data.tempting ? { ...data, question: data.asks, ...stateNow(data) } : data, parentElement);
-  if (data.done?.drawing) onReport(update, controller.signal);
+  const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
+  const state = (parentElement.__exercise ??= { answerShown: false, done: null, why: null, chosenIndex: null });
+  const update = () => showExercise(root, state, data, stateOfExercise(data, data.settings, reportsHere()));
+  if (data.done.drawing) onReport(update, controller.signal);
   update();
   return () => {
     controller.abort();
@@ -83,13 +81,8 @@ export function exercise({ data, parentElement }) {
   };
 }
 
-const stateNow = (data) => stateOfExercise(data, data.settings, reportsHere());
-
-function showExercise(data, parentElement) {
-  const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
+function showExercise(root, state, { id, asks, hint, answer, answers: options }, { done, why }) {
   const findPart = (part) => root.querySelector(part);
-  const state = (parentElement.__exercise ??= { answerShown: false, done: data.done, chosenIndex: null });
-  const answerOptions = data.answers ?? []; // [[words, why the answer is wrong], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE_MARKUP;
     findPart(".ask button").addEventListener("click", () => {
@@ -97,11 +90,11 @@ function showExercise(data, parentElement) {
       state.draw();
     });
   }
-  const isFinished = () =>
-    Boolean(data.done && (!answerOptions.length || answerOptions[state.chosenIndex]?.[1] === ""));
+  const isFinished = () => done && (!options.length || options[state.chosenIndex]?.[1] === "");
+  const isKept = () => id in readGuesses(localStorage, EXERCISES_KEY);
   const keepDone = () => {
-    if (!isFinished() || data.id in readGuesses(localStorage, EXERCISES_KEY)) return;
-    keepGuess(localStorage, data.id, true, EXERCISES_KEY);
+    if (!isFinished() || isKept()) return;
+    keepGuess(localStorage, id, true, EXERCISES_KEY);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
   const chooseAnswer = (n) => {
@@ -110,27 +103,25 @@ function showExercise(data, parentElement) {
     state.draw();
   };
   keepDone();
-  if (data.done && state.done === false) findPart("details").open = true; // the exercise has just been done
-  if (data.why && state.why === "") findPart("details").open = true;
-  state.why = data.why;
-  state.done = data.done;
+  const hasChanged = (done && state.done === false) || (why && state.why === "");
+  if (hasChanged) findPart("details").open = true;
+  Object.assign(state, { done, why });
   state.draw = () => {
-    const isDone = isFinished() || (data.id && data.id in readGuesses(localStorage, EXERCISES_KEY));
-    const isAnswered = isDone || state.answerShown || !(data.hint || answerOptions.length);
-    const reason =
-      data.done && state.chosenIndex !== null ? answerOptions[state.chosenIndex][1] : data.done ? "" : data.why;
-    root.dataset.id = data.id;
+    const isDone = isFinished() || isKept();
+    const isAnswered = isDone || state.answerShown || !(hint || options.length);
+    const reason = done ? (options[state.chosenIndex]?.[1] ?? "") : why;
+    root.dataset.id = id;
     root.dataset.done = String(isFinished());
-    findPart("i").textContent = isDone ? "✓" : typeof data.done === "boolean" ? "○" : "?";
-    findPart("span").innerHTML = `${markedWords(data.question)}${isDone ? " <b>Done.</b>" : ""}`;
-    findPart(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
-    findPart(".hint").hidden = !data.hint || isDone;
-    findPart(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(reason)}`;
+    findPart("i").textContent = isDone ? "✓" : "○";
+    findPart("span").innerHTML = `${markedWords(asks)}${isDone ? " <b>Done.</b>" : ""}`;
+    findPart(".hint").innerHTML = `<b>Hint.</b> ${markedWords(hint)}`;
+    findPart(".hint").hidden = !hint || isDone;
+    findPart(".why").innerHTML = `<b>Not ${done ? "so" : "yet"}.</b> ${markedWords(reason)}`;
     findPart(".why").hidden = !reason || isDone;
-    offerAnswers(findPart(".offers"), answerOptions, state.chosenIndex, chooseAnswer);
-    findPart(".offers").hidden = !data.done || isAnswered || !answerOptions.length;
+    offerAnswers(findPart(".offers"), options, state.chosenIndex, chooseAnswer);
+    findPart(".offers").hidden = !done || isAnswered || !options.length;
     findPart(".ask").hidden = isAnswered;
-    findPart(".answer").innerHTML = markedWords(data.answer);
+    findPart(".answer").innerHTML = markedWords(answer);
     findPart(".answer").hidden = !isAnswered;
   };
   state.draw();

@@ -1,9 +1,5 @@
 // Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
-// data: bytes, a container. Header: id, patch: the side of a patch in pixels, grid: [rows, columns], size: [height,
-// width], titles: of the filters, caption: of all filters, filter: the chosen one, place: [row, column] to outline,
-// says: a sentence about a filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the holes.
-// Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
-// setting "filter".
+// data: what `packed_filters` of playground/lessons/patches.py packs. Sends "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { fillHeat, makeHeat, outlineCell, outlinePatch, pixelSheet } from "../drawing/dom.js";

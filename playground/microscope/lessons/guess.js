@@ -1,13 +1,10 @@
-// Asks a question before its answer. The reader guesses and locks the guess, then the answer is revealed. The guess is
-// made on the question's picture, and the truth is drawn over it. The truth comes with the question; guesses are stored
-// in this browser and not sent.
-// data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
-// "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Photo" | "Pictures", …}, truth, says,
-// tempting: [[condition, reason], …]}. Besides: context: the picture or setting that the question is about; afresh:
-// whether a reader who has guessed in another context has to guess again before the answer is shown.
-// host.js hides the parts of the page below the question until document.documentElement.dataset.guessed contains the
-// question's id.
+// Asks a question (playground/lessons/questions.py) before its answer. The reader guesses on the question's picture and
+// locks the guess, then the truth is drawn over it. Guesses are stored in this browser and not sent.
+// Besides, data has context: the picture or setting that the question is about; afresh: whether a reader who has
+// guessed in another context has to guess again. host.js hides the parts below until the data-guessed of the page
+// contains the question's id.
 
+import { patchAfterKey } from "../core/grid.js";
 import {
   bestOverlap,
   errorWords,
@@ -197,20 +194,16 @@ function askNumber(state) {
     const value = state.chart.valueAt(...pointInChart(state, event));
     if (value !== null) setNumber(value);
   };
-  followDrag(state.refs.svg, dragTo, dragTo);
+  followDrag(state.refs.svg, dragTo);
   state.root.classList.toggle("drags", Boolean(state.data.picture && !isPhoto(state.data)));
 }
 
 // A field for a whole number: {place, show(guess)}. show() does not overwrite what a person is typing.
 function typedField(state) {
   const { low, high, step, unit } = state.data.guess;
-  const place = make("label"),
-    input = make("input");
-  place.className = "typed";
-  Object.assign(input, { type: "number", min: low, max: high, step, inputMode: "numeric" });
-  input.placeholder = "or type";
-  input.setAttribute("aria-label", "your guess, typed");
-  place.append(input, unit);
+  const range = { type: "number", min: low, max: high, step, inputMode: "numeric", placeholder: "or type" };
+  const input = make("input", { ...range, "aria-label": "your guess, typed" });
+  const place = make("label", "typed", input, unit);
   const readNumber = () => (input.value === "" ? null : typedGuess(Number(input.value), state.data.guess));
   input.addEventListener("input", () => chooseGuess(state, readNumber()));
   input.addEventListener("change", () => (input.value = readNumber() ?? ""));
@@ -256,26 +249,17 @@ function askPainting(state) {
     }
     chooseGuess(state, patches);
   };
-  followDrag(
-    svg,
-    (event) => {
-      const patch = state.chart.patchAt(...pointInChart(state, event));
-      isWiping = state.guess.has(patch);
-      if (patch !== null) paintPatch(patch);
-    },
-    (event) => {
-      const patch = state.chart.patchAt(...pointInChart(state, event));
-      if (patch !== null) paintPatch(patch);
-    },
-  );
-  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  const paintUnder = (event, isFirst) => {
+    const patch = state.chart.patchAt(...pointInChart(state, event));
+    if (isFirst) isWiping = state.guess.has(patch);
+    if (patch !== null) paintPatch(patch);
+  };
+  followDrag(svg, paintUnder);
   svg.addEventListener("keydown", (event) => {
     const cursor = state.cursor ?? state.data.picture.mark ?? 0;
-    if (event.key in steps) {
-      const [down, right] = steps[event.key];
-      const row = Math.min(rows - 1, Math.max(0, Math.floor(cursor / columns) + down)),
-        column = Math.min(columns - 1, Math.max(0, (cursor % columns) + right));
-      state.cursor = row * columns + column;
+    const nextPatch = patchAfterKey(event.key, cursor, rows, columns);
+    if (nextPatch >= 0) {
+      state.cursor = nextPatch;
       drawGuess(state);
     } else if (event.key === " ") {
       isWiping = state.guess.has(cursor);
@@ -285,14 +269,13 @@ function askPainting(state) {
   });
 }
 
-function followDrag(svg, onStart, onMove) {
+// Calls move(event, isFirst) while a pointer is down.
+function followDrag(svg, move) {
   svg.addEventListener("pointerdown", (event) => {
     svg.setPointerCapture(event.pointerId);
-    onStart(event);
+    move(event, true);
   });
-  svg.addEventListener("pointermove", (event) => {
-    if (event.buttons) onMove(event);
-  });
+  svg.addEventListener("pointermove", (event) => event.buttons && move(event, false));
 }
 
 function pointInChart(state, event) {

@@ -4,6 +4,7 @@
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
 import { roundedText } from "../core/guesses.js";
 import { heatAt } from "../core/light.js";
+import { axis, pathOf, ticks } from "../drawing/axes.js";
 import { withSubscripts } from "../drawing/listing.js";
 
 const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
@@ -13,32 +14,6 @@ const escapeHtml = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace
 
 // The text of a number at a tick: six digits, or three from a million on.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
-
-// An axis, which converts numbers to pixels and back. The ends of a logarithmic axis must be positive.
-export function axis(low, high, from, to, log = false) {
-  const [lowEnd, highEnd] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
-  return {
-    at: (x) => from + (((log ? Math.log10(Math.max(x, low)) : x) - lowEnd) / (highEnd - lowEnd)) * (to - from),
-    value: (pixel) => {
-      const x = lowEnd + (Math.min(1, Math.max(0, (pixel - from) / (to - from))) || 0) * (highEnd - lowEnd);
-      return log ? 10 ** x : x;
-    },
-  };
-}
-
-export function ticks(low, high, log = false, maximum = 6) {
-  if (log) {
-    const marks = [];
-    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p++) marks.push(10 ** p);
-    return marks.length > maximum ? marks.filter((_, i) => i % Math.ceil(marks.length / maximum) === 0) : marks;
-  }
-  const roughStep = (high - low) / maximum,
-    power = 10 ** Math.floor(Math.log10(roughStep)),
-    step = [1, 2, 5, 10].find((n) => n * power >= roughStep) * power,
-    marks = [];
-  for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) marks.push(Number(x.toPrecision(12)));
-  return marks;
-}
 
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${withSubscripts(escapeHtml(words))}</text>`;
@@ -218,7 +193,6 @@ function curves(chart, state) {
     svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, state.height - 6, chart.x_title, 'class="name"');
-  const pathOf = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
   const pointsOfLines = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
   const visibleCount = (n) =>
     state.open ? pointsOfLines[n].length : (chart.series[n].shown ?? pointsOfLines[n].length);
@@ -229,9 +203,11 @@ function curves(chart, state) {
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
       labelLength = LETTER_WIDTH * mark.words.length,
-      left = px + 8 + labelLength > box.right ? px - 8 - labelLength : px + 8; // beside the mark, inside the chart
+      isRight = px + 8 + labelLength <= box.right,
+      end = px - 8 - labelLength < box.left ? state.width - 4 : px - 8, // never over the axis
+      left = isRight ? px + 8 : end - labelLength;
     svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
-    svg += label(left, box.top + 14, mark.words, 'class="known-mark"');
+    svg += label(isRight ? left : end, box.top + 14, mark.words, `class="known-mark ${isRight ? "" : "ends"}"`);
     labelBoxes.push({ left: px - 4, right: px + 4, top: box.top, bottom: box.bottom });
     labelBoxes.push({ left, right: left + labelLength, top: box.top, bottom: box.top + 20 });
   }

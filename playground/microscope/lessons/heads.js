@@ -1,15 +1,11 @@
-// The table of all heads: each layer and head is a coloured cell, and a card has all numbers of the head under the
-// cursor.
-// data: {layers, heads, measure: the key of the coloured measure, microscope: "./?", words: "model=…" of the address,
-// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head]}, …],
-// habits: [layer][head] {short, long, told: the task for which this head was trained, or null}, reach: 3, the patches
-// on each side of the query, offsets: [layer][head] [7 × 7 shares]}
-// A cell is a link into the microscope.
+// The table of all heads: each layer and head is a coloured cell, a link into the microscope, and a card has all
+// numbers of the head under the cursor. data: `atlas_data` of playground/lessons/heads.py.
 
 import { reportNumbers } from "../core/guesses.js";
 import { heatAt, heatCss } from "../core/light.js";
 import { make } from "../drawing/dom.js";
 import { createHeadGrid, paintCell } from "../drawing/matrix.js";
+import { mountLessonDrawing } from "../drawing/stage.js";
 
 const CARD = `
   <p class="which"></p>
@@ -21,26 +17,29 @@ const CARD = `
   <dl></dl>
   <a class="open">Open in the microscope</a>`;
 
-export function atlas({ data, parentElement }) {
-  const root = parentElement.querySelector("[data-atlas]") ?? parentElement;
-  let state = parentElement.__atlas;
-  if (!state || state.layers !== data.layers || state.heads !== data.heads) {
-    state = parentElement.__atlas = Object.seal({
-      layers: data.layers,
-      heads: data.heads,
-      data,
-      grid: null, //        see drawing/matrix.js
-      cardHead: null, //    [layer, head] on the card
-    });
-    buildAtlas(root, state);
-  }
-  state.data = data;
-  paintAtlas(root, state);
-  describeHead(root, state, ...(state.cardHead ?? data.shown));
-  return () => delete parentElement.__atlas;
+function createAtlas({ root, redraw }) {
+  const state = { data: null, grid: null, cardHead: null }; // grid: see drawing/matrix.js; cardHead: [layer, head]
+  return {
+    take(data) {
+      if (hasOtherShape(state.data, data))
+        Object.assign(state, { data, cardHead: null, grid: buildAtlas(root, state, data) });
+      state.data = data;
+      redraw();
+    },
+    paint() {
+      paintAtlas(root, state);
+      describeHead(root, state, ...(state.cardHead ?? state.data.shown));
+    },
+  };
 }
 
-function buildAtlas(root, state) {
+export function atlas(component) {
+  return mountLessonDrawing(component, createAtlas);
+}
+
+const hasOtherShape = (former, data) => former?.layers !== data.layers || former.heads !== data.heads;
+
+function buildAtlas(root, state, { layers, heads }) {
   root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
     <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
     </div></div><aside class="card">${CARD}</aside></div>`;
@@ -50,18 +49,18 @@ function buildAtlas(root, state) {
     event.preventDefault(); // the second touch follows the link
     describeHead(root, state, layer, head);
   };
-  state.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: state.layers,
-    heads: state.heads,
-    tag: "a",
-    onPoint: (layer, head) => describeHead(root, state, layer, head),
-    onClick: showFirst,
-  });
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = heatCss(i / 255);
     bar.fillRect(i, 0, 1, 1);
   }
+  return createHeadGrid(root.querySelector(".field"), {
+    layers,
+    heads,
+    tag: "a",
+    onPoint: (layer, head) => describeHead(root, state, layer, head),
+    onClick: showFirst,
+  });
 }
 
 const valueText = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
@@ -128,39 +127,32 @@ function drawOffsets(root, shares, radius) {
 
 // A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all heads
 // of the layer. Beside the board is the change of the prediction, below it the change of the tokens in each layer.
-// data: {layers, heads, off: the heads that are off, as "3.0 4.2", most: how many may be off, played: the values of
-// `off` whose numbers were computed ahead, or null if all can be computed, effect: [layer][head], the effect of
-// switching a head off, strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns],
-// rows: [[label, before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches
-// bytes, the change of each token, ceiling: the change that the byte 255 stands for, means: the mean change in each
-// layer, averaged: the same with the heads' means in place of zeros, summary: {name: "CLS", values: its change in each
-// layer} or null}
+// data: `board_data` of playground/lessons/heads.py.
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
-export function board({ data, parentElement, set }) {
-  const root = parentElement.querySelector("[data-board]") ?? parentElement;
-  let state = parentElement.__board;
-  if (!state || state.layers !== data.layers || state.heads !== data.heads) {
-    state = parentElement.__board = Object.seal({
-      layers: data.layers,
-      heads: data.heads,
-      data,
-      grid: null, //        see drawing/matrix.js
-      filmKey: "", //       the layers and the grid for which the row of small pictures was made
-      off: [], //           [layer, head] of each switch that is off, also before the new numbers arrive
-      set: null, //         the page's function, see host.js
-    });
-    buildBoard(root, state);
-  }
-  state.data = data;
-  state.set = set;
-  state.off = readOff(data);
-  paintBoard(root, state);
-  paintPredictions(root, data, state.off.length > 0);
-  paintFilm(root, state, data, state.off.length > 0);
-  root.classList.remove("waiting");
-  reportNumbers("board", { off: state.off, heads: data.heads, strongest: data.strongest });
-  return () => delete parentElement.__board;
+function createBoard(stage) {
+  const { root } = stage;
+  // off: [layer, head] of each switch that is off, also before the new numbers arrive; filmKey: the layers and the grid
+  // for which the row of small pictures was made
+  const state = { stage, data: null, grid: null, filmKey: "", off: [] };
+  return {
+    take(data) {
+      if (hasOtherShape(state.data, data)) state.grid = buildBoard(root, state, data);
+      Object.assign(state, { data, off: readOff(data) });
+      root.classList.remove("waiting");
+      reportNumbers("board", { off: state.off, heads: data.heads, strongest: data.strongest });
+    },
+    paint() {
+      paintBoard(root, state);
+      if (root.classList.contains("waiting")) return; // the numbers follow
+      paintPredictions(root, state.data, state.off.length > 0);
+      paintFilm(root, state, state.data, state.off.length > 0);
+    },
+  };
+}
+
+export function board(component) {
+  return mountLessonDrawing(component, createBoard);
 }
 
 // Reads the heads that are off; ignores heads that this model does not have.
@@ -176,42 +168,43 @@ const spotsText = (spots, maximum) =>
     .map((spot) => spot.join("."))
     .join(" ");
 
-function buildBoard(root, state) {
+function buildBoard(root, state, { layers, heads }) {
+  state.filmKey = "";
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
     <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
-  state.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: state.layers,
-    heads: state.heads,
+  root.querySelector(".reset").addEventListener("click", () => switchOff(state, []));
+  const row = Array.from({ length: heads }, (_, head) => head);
+  return createHeadGrid(root.querySelector(".field"), {
+    layers,
+    heads,
     tag: "button",
     onPoint: () => {},
-    onClick: (layer, head) => toggle(root, state, [[layer, head]]),
+    onClick: (layer, head) => toggle(state, [[layer, head]]),
     onLayer: (layer) =>
       toggle(
-        root,
         state,
-        Array.from({ length: state.heads }, (_, head) => [layer, head]),
+        row.map((head) => [layer, head]),
       ),
   });
-  root.querySelector(".reset").addEventListener("click", () => switchOff(root, state, []));
 }
 
 const includesSpot = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
 
 // Switches these heads off or, if all of them are off, on.
-function toggle(root, state, spots) {
+function toggle(state, spots) {
   const { played, most } = state.data;
   const areOff = spots.every((spot) => includesSpot(state.off, spot));
   const spotsKept = state.off.filter((spot) => !includesSpot(spots, spot));
   const spotsOff = areOff ? spotsKept : [...spotsKept, ...spots];
   const isPlayed = !played || played.includes(spotsText(spotsOff, most));
-  switchOff(root, state, isPlayed ? spotsOff : areOff ? [] : spots);
+  switchOff(state, isPlayed ? spotsOff : areOff ? [] : spots);
 }
 
-function switchOff(root, state, spotsOff) {
+function switchOff(state, spotsOff) {
   state.off = spotsOff;
-  root.classList.add("waiting");
-  paintBoard(root, state); // at once; the numbers follow
-  state.set({ off: spotsText(spotsOff, state.data.most) });
+  state.stage.root.classList.add("waiting");
+  state.stage.redraw();
+  state.stage.tell("off", spotsText(spotsOff, state.data.most));
 }
 
 function paintBoard(root, { data, grid, off }) {

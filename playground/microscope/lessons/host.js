@@ -1,14 +1,8 @@
 // Shows the parts of a lesson's step, which playground/lessons/parts.py describes. A folder without a server has them
-// for several values of the settings, as playground/serving/site_files.py writes them.
-// A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
-// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench or null,
-// plotly() → a promise, set(changes, rest): sets settings; what depends on them follows when nothing was set for `rest`
-// milliseconds, source: as the lens's, picture: the words of an address for the picture and the model of which the
-// browser computes numbers (subject.js)}.
-// PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
-// returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
-// The function returns {draw(), end()}. A part that has not changed is the same object, and is not drawn again.
+// for several values of the settings, as playground/serving/site_files.py writes them. The lesson with its settings is
+// made in shell/lessonpage.js. PLAYERS has a function for each kind of part: (the part's element, `currentPart()`: the
+// part for the present settings, the lesson, a signal that is aborted when the reader leaves the step) → {draw(),
+// end()}. A part that has not changed is the same object, and is not drawn again.
 
 import { withHeader } from "../core/container.js";
 import { make } from "../drawing/dom.js";

@@ -1,8 +1,6 @@
 // Shows two pictures for the patch under the cursor: its weights, and weight × ‖W_O v‖, the length of what each token
-// adds. A mixing desk below them shows the largest weights.
-// data: the container of playground/pack with {id, layer, patch: the query at first, desk: a sentence with holes, look:
-// "layer.head.row.column" or "", sections: {pack, image}}. The pack holds only this layer. The drawing sends "look".
-// Once a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
+// adds. A mixing desk below them shows the largest weights. data: what `layer` of subject.js makes. Sends "look"; once
+// a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";

@@ -1,9 +1,5 @@
 // Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
-// data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch: the patch size, own: the patch
-// size that the filters were trained for, width: a token's width, mean, std, at: "row,column" or "", number: the index
-// of the token's chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch
-// (patch × own, resizes a filter), bias (width) and tokens (patches × width). The drawing sends the settings "at" and
-// "number".
+// data: what `packed_patches` of playground/lessons/patches.py packs. Sends "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";

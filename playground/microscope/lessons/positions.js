@@ -1,8 +1,5 @@
 // The position embedding: its table, the similarity of the patch under the cursor to all others, and a grid with such a
-// map for every patch.
-// data: bytes, a container. Header: id, grid: [rows, columns], width: numbers in a row of the table, kind: the kind of
-// embedding, place: the chosen patch, "row,column" or "". Section: places (float16, patches × width). The drawing sends
-// the setting "place".
+// map for every patch. data: what `packed_positions` of playground/lessons/patches.py packs. Sends "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -179,10 +176,8 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-// data: bytes, a pack (see core/core.js). The pack's layer 0 is a pass with the patches in order, layer 1 a pass with
-// the patches shuffled; its section "image" is a JPEG. Header: id, places: the patch at each place, order: the index of
-// the shuffled order, orders: their number, asker: "row,column" or "". The drawing sends the settings "asker" and
-// "order".
+// data: what `packed_shuffle` of playground/lessons/patches.py packs: layer 0 is a pass with the patches in order,
+// layer 1 one with them shuffled. Sends "asker" and "order".
 
 const SHUFFLE_MARKUP = `
   <div class="three">

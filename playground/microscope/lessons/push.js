@@ -1,8 +1,5 @@
 // Shows a patch's token, and the vector that a layer's attention adds to the token, as arrows in their common plane.
-// data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of the
-// first patch, layers: how many there are, upper: the default layer, layer: the shown one, patch: "row,column" or "",
-// title, names: the names of the three arrows, says: a sentence with {numbers}. Sections: moves (float16, see pushOf)
-// and image (JPEG). The drawing sends the setting "patch".
+// data: what `packed_arrows` of playground/lessons/block.py packs. Sends "patch".
 
 import { ROLES } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";

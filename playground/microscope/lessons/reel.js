@@ -1,13 +1,7 @@
 // The time-lapse of a training run: the attention of one patch at every moment of the run, and charts of the run. A
 // clock sets the moment of all. Rows of attention are computed in the browser, from queries and keys.
-//
-// data: bytes (core/container.js) with the header
-//   moments   the steps of M moments                  chance    the `mass` of an even row
-//   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
-//   losses    the names of the losses                 begins    [[step, words]]: events to mark, such as a new loss
-//   played    the indices of the layers in the packs, as texts, if some layers are missing
-// and the sections curve (points, 1 + losses): the step, then each loss; entropy and mass (M, layers, heads); image, a
-// JPEG; and pack0, pack1, …, one for each moment. Layers from earlier messages are kept.
+// data: what `packed_layer` of playground/lessons/timelapse.py packs, and in a folder without a server `played`: the
+// layers in the packs, as texts. Layers from earlier messages are kept.
 import { sharedCeiling } from "../core/colours.js";
 import { mergePack, openContainer, unpack } from "../core/core.js";
 import { patchFrom, patchText } from "../core/grid.js";
@@ -16,12 +10,12 @@ import { drawColourBar } from "../drawing/charts.js";
 import { collectRefs, decodeJpeg, fitCanvas, make } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
-import { followKeys, patchUnder } from "./patch.js";
+import { followPatches } from "./patch.js";
 import { buildCharts, onReelFrame, readReel } from "./reelcharts.js";
 
 // The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
 
-export function bindClock(reel) {
+function bindClock(reel) {
   const { refs } = reel;
   refs.play.addEventListener("click", () => {
     if (reel.target !== null) return reel.goTo(Math.round(reel.now));
@@ -42,24 +36,16 @@ export function bindClock(reel) {
   });
 }
 
-export function bindPicture(reel) {
-  const { picture } = reel.refs;
-  const grid = () => [reel.shape.rows, reel.shape.columns];
-  const textUnder = (event) => patchText(patchUnder(event, picture, grid()), reel.shape.columns);
-  const setHover = (patch) => {
-    if (reel.hover === patch) return;
-    reel.hover = patch;
-    reel.schedule();
+function bindPicture(reel) {
+  const now = () => {
+    const { rows, columns } = reel.shape;
+    return { at: patchFrom(reel.view.patch, rows, columns), grid: [rows, columns] };
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && setHover(textUnder(event)));
-  picture.addEventListener("pointerleave", () => setHover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: textUnder(event) }));
-  const now = () => ({ at: patchFrom(reel.view.patch, ...grid()), grid: grid() });
-  followKeys(picture, now, (patch) => reel.choose({ patch: patchText(patch, reel.shape.columns) }));
+  followPatches(reel.refs.picture, now, (patch) => reel.choose({ patch: patchText(patch, reel.shape.columns) }));
 }
 
 // Writes as many step numbers under the slider as fit.
-export function writeTicks(reel) {
+function writeTicks(reel) {
   const { refs, moments } = reel;
   const labelStep = Math.ceil((moments.length * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
@@ -71,7 +57,7 @@ export function writeTicks(reel) {
 }
 
 // Creates the heads' buttons, once for each shape, because a new button would lose the keyboard's focus.
-export function buildHeadButtons(reel) {
+function buildHeadButtons(reel) {
   const { refs, shape, view } = reel;
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
   if (reel.buttonsKey !== key) {
@@ -114,8 +100,7 @@ const REEL_MARKUP = `
     <div class="picture"><canvas data-ref="picture" tabindex="0"
         aria-label="Attention of the chosen patch. Arrow keys move it."></canvas><p class="waiting" data-ref="waiting"
         hidden></p></div>
-    <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft"
-        data-ref="hint">point to look, click to keep</p></div>
+    <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft" data-ref="hint">point to look</p></div>
     <p class="says" data-ref="says"></p>
     <div class="layers" data-ref="layers" role="group" aria-label="Layer"></div>
     <div class="heads" data-ref="heads" role="group" aria-label="Head"></div>
@@ -173,7 +158,6 @@ function tellView({ stage, settings, view, moments }, names) {
   for (const name of names.filter((setting) => settings.includes(setting))) stage.tell(name, texts[name]);
 }
 
-const SETTINGS = ["moment", "layer", "head", "patch"];
 const rowsOf = (values, columns) =>
   Array.from({ length: values.length / columns }, (_, i) => values.subarray(i * columns, (i + 1) * columns));
 
@@ -190,72 +174,49 @@ function openReel(data) {
 }
 
 function createReelState(root, stage) {
-  return Object.seal({
+  return {
     root,
     stage,
     refs: collectRefs(root),
     alive: true,
-    // the data, see the top of this file
     moments: [],
-    losses: [],
-    begins: [],
-    curve: null,
-    chance: 0,
-    habits: [],
-    kinds: null,
-    entropy: null,
-    mass: null,
-    played: null,
-    settings: [], //      names of the settings that are reported to the page
     packs: new Map(), //  step → pack
     shape: null, //       the sizes that all packs share
     bitmap: null,
-    // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
-    hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the position on the clock, in moments; not a whole number while the clock plays
     target: null, //      the moment at which playing ends; null: the clock does not play
-    lastTime: undefined, // the time of the last frame while the clock plays
-    // data for drawing
-    domain: null,
-    colours: null,
     width: 0,
-    ratio: 1,
     photo: null,
-    print: null,
-    thumbPhoto: null,
-    rows: null, //        (heads × tokens,) the weights of the asking patch
-    nextRow: null, //     (tokens,) a row of the next moment
     thumbs: [], //        {button, canvas, print} of every head
-    buttonsKey: "", //    the shape for which the buttons were made
     charts: null, //      see reelcharts.js
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
-    // frames, and pending work
     frameRequest: 0,
     frameCount: 0,
     paintedToken: false, // the asking token of the last frame; false: a layer was missing
-    schedule: null, //    requests a frame
-    choose: null, //      changes the view
-    goTo: null, //        sets the clock to a moment
-  });
+  };
 }
 
-const CHART_FIELDS = ["moments", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass", "chance"];
-
 function updateReel(reel, data) {
-  for (const name of CHART_FIELDS) reel[name] = data[name];
-  Object.assign(reel, { played: data.played ?? null, settings: SETTINGS.filter((name) => name in data) });
-  for (const { step, bytes } of data.packs) {
+  const { packs, image, patch, layer, head, moment, ...run } = data;
+  Object.assign(reel, run);
+  const asked = { patch, layer, head, moment };
+  reel.settings = Object.keys(asked).filter((name) => asked[name] !== undefined);
+  for (const { step, bytes } of packs) {
     const pack = unpack(bytes);
     const formerPack = reel.packs.get(step);
     reel.packs.set(step, formerPack ? mergePack(formerPack, pack) : pack);
   }
-  if (!reel.bitmap) takeImage(reel, data.image);
+  if (!reel.bitmap)
+    decodeJpeg(image).then((bitmap) => {
+      Object.assign(reel, { bitmap, photo: null });
+      reel.schedule();
+    });
   reel.shape = reel.packs.values().next().value;
-  for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = data[name];
+  for (const name of reel.settings) if (name !== "moment") reel.view[name] = asked[name];
   if (reel.target === null) {
-    const index = reel.moments.indexOf(Number(data.moment || Number.NaN));
-    Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
+    const index = reel.moments.indexOf(Number(moment || Number.NaN));
+    reel.now = index < 0 ? reel.moments.length - 1 : index;
   }
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
@@ -270,13 +231,6 @@ function fitView(reel) {
   view.head = Math.min(shape.heads - 1, Math.max(0, view.head));
   if (tokenOf(view.patch, shape) < 0)
     view.patch = FIRST_PATCH.map((share, axis) => Math.floor(share * [shape.rows, shape.columns][axis])).join(",");
-}
-
-function takeImage(reel, image) {
-  decodeJpeg(image).then((bitmap) => {
-    Object.assign(reel, { bitmap, photo: null });
-    reel.schedule();
-  });
 }
 
 // Draws everything except the picture and the clock again, after a change of size, theme, data, layer or head.

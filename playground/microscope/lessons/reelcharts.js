@@ -3,6 +3,7 @@
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
+import { axis, pathOf } from "../drawing/axes.js";
 import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
@@ -129,16 +130,15 @@ function beginLines({ begins, moments }, { x, h }) {
 }
 
 // Returns {y, parts}: y(value) is the value's height, `parts` are the elements of the axis at the left.
-function valueAxis({ w, h }, low, high, ticks, tickText) {
-  const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
+function valueAxis({ w, h }, high, ticks, tickText) {
+  const { at } = axis(0, high, h - BOTTOM, TOP);
+  const y = (value) => at(Math.min(high, value));
   const parts = ticks.flatMap((tick) => [
     lineAt("grid", LEFT, w - RIGHT, y(tick), y(tick)),
     tickAt(LEFT - 5, y(tick) + 4, "end", tickText(tick)),
   ]);
   return { y, parts };
 }
-
-const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
 // The points of one loss: [step, share of its first value]. Zeros before the loss is first used are left out.
 export function lossPoints(curve, column) {
@@ -149,7 +149,7 @@ export function lossPoints(curve, column) {
 // A line for each loss. All start at 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
   const { curve, losses, moments } = reel;
-  const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
+  const { y, parts } = valueAxis(chart, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
   const lines = losses.map((_, i) => {
     const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments), share]);
     const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
@@ -177,13 +177,13 @@ function headLines(reel, chart, name, y) {
 function entropyChart(reel, chart) {
   const mostBits = Math.log2(reel.shape.tokens);
   const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < mostBits - 0.7);
-  const { y, parts } = valueAxis(chart, 0, mostBits * 1.02, ticks, String);
+  const { y, parts } = valueAxis(chart, mostBits * 1.02, ticks, String);
   const even = [levelLine(chart, y(mostBits)), tickAt(LEFT - 5, y(mostBits) + 5, "end", "even")];
   return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
 }
 
 function massChart(reel, chart) {
-  const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
+  const { y, parts } = valueAxis(chart, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
   const level = y(reel.chance);
   const even = [levelLine(chart, level), tickAt(chart.w - RIGHT, level - 3, "end", "even")];
   return [...parts, ...even, ...headLines(reel, chart, "mass", y)];
@@ -297,7 +297,7 @@ function paintReel(reel) {
   const { refs, view, moments, shape } = reel;
   const { from, to, share } = blendOf(reel);
   const nearestMoment = share < 0.5 ? from : to;
-  const token = tokenOf(reel.hover ?? view.patch, shape);
+  const token = tokenOf(view.patch, shape);
   refs.slider.value = String(reel.now);
   refs.slider.setAttribute("aria-valuetext", `step ${moments[nearestMoment]}`);
   setText(refs.step, `step ${moments[nearestMoment].toLocaleString("en")}`);
@@ -367,7 +367,7 @@ export function readReel(reel) {
     moments: [...moments],
     layer: view.layer,
     head: view.head,
-    patch: reel.hover ?? view.patch,
+    patch: view.patch,
     row: Array.from(rows.subarray(start, start + shape.tokens)),
     playing: reel.target !== null,
     painted: reel.paintedToken !== false && !reel.frameRequest,

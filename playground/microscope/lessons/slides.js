@@ -1,10 +1,6 @@
 // Shows a lecture plan as slides, in one file that needs no server. A slide shows a lesson's step or a scene of the
 // story; all scenes share one frame. Arrow keys, a clicker's page keys and buttons change the slide; N shows the
-// speaker's notes.
-// The page contains <script type="application/json" id="slides"> with {slides: [{title, minutes, notes, story: the
-// scene's number or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as in lessons/host.js}}],
-// story: the frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}. The scripts themselves are in
-// globalThis.mounts.
+// speaker's notes. playground/figures/teaching.py writes the page and its data.
 
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";

@@ -8,8 +8,8 @@ import { heatCss } from "../core/light.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, make, setText } from "../drawing/dom.js";
-
-const REST = 250; // milliseconds from the last move of a dial until the page follows
+import { mountLessonDrawing, spotOf } from "../drawing/stage.js";
+import { followPointer } from "./patch.js";
 
 const BARS_MARKUP = `
 <div class="dials">
@@ -33,61 +33,44 @@ const BARS_MARKUP = `
   <div><dt>gradient let through</dt><dd data-ref="gradient"></dd></div>
 </dl>`;
 
-export default function ({ data, parentElement, set }) {
-  let bars = parentElement.__bars;
-  if (!bars)
-    bars = parentElement.__bars = buildBars(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
-  bars.set = set;
-  bars.data = data;
-  bars.refs.widthDial.value = data.widths.indexOf(data.dk);
-  bars.refs.powerDial.value = data.powers.indexOf(data.power);
-  draw(bars);
-  return () => delete parentElement.__bars;
-}
-
-function buildBars(root, data) {
-  root.innerHTML = BARS_MARKUP;
-  const refs = collectRefs(root);
-  const bars = Object.seal({
-    root,
-    refs,
-    data: null,
-    pointedBar: -1, //    the bar under the cursor
-    shown: null, //       the drawn row in numbers
-    set: null, //         the page's function, see host.js
-  });
-  root.__softmax = bars; // for tests and the console
-  refs.widthDial.max = data.widths.length - 1;
-  refs.powerDial.max = data.powers.length - 1;
-  refs.bars.append(...data.scores[0].map(() => make("i")));
+function createBars(stage) {
+  stage.root.innerHTML = BARS_MARKUP;
+  const refs = collectRefs(stage.root);
+  const state = { stage, refs, data: null, pointedBar: -1 }; // pointedBar: the bar under the cursor
   const readDials = () => {
-    draw(bars);
-    bars.set(dialValues(bars), REST);
+    for (const [name, value] of Object.entries(dialValues(state))) stage.tell(name, value);
+    stage.redraw();
   };
   refs.widthDial.addEventListener("input", readDials);
   refs.powerDial.addEventListener("input", readDials);
-  root.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-power]");
-    if (!button) return;
-    refs.powerDial.value = bars.data.powers.indexOf(Number(button.dataset.power));
-    readDials();
-  });
-  refs.again.addEventListener("click", () => bars.set({ row: (bars.data.row + 1) % bars.data.rows }));
-  const point = (event) => {
-    const box = refs.bars.getBoundingClientRect();
-    bars.pointedBar = Math.min(
-      data.scores[0].length - 1,
-      Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)),
-    );
-    draw(bars);
+  for (const button of stage.root.querySelectorAll("[data-power]"))
+    button.addEventListener("click", () => {
+      refs.powerDial.value = state.data.powers.indexOf(Number(button.dataset.power));
+      readDials();
+    });
+  refs.again.addEventListener("click", () => stage.tell("row", (state.data.row + 1) % state.data.rows));
+  const pointAt = (bar) => {
+    state.pointedBar = bar;
+    stage.redraw();
   };
-  refs.plot.addEventListener("pointermove", point);
-  refs.plot.addEventListener("pointerdown", point);
-  refs.plot.addEventListener("pointerleave", () => {
-    bars.pointedBar = -1;
-    draw(bars);
+  followPointer(refs.plot, (event) => {
+    const count = state.data.scores[0].length;
+    const [x] = spotOf(event, refs.bars);
+    pointAt(Math.min(count - 1, Math.max(0, Math.floor((x / refs.bars.clientWidth) * count))));
   });
-  return bars;
+  refs.plot.addEventListener("pointerleave", () => pointAt(-1));
+  return {
+    take(data) {
+      state.data = data;
+      refs.widthDial.max = data.widths.length - 1;
+      refs.powerDial.max = data.powers.length - 1;
+      refs.widthDial.value = data.widths.indexOf(data.dk);
+      refs.powerDial.value = data.powers.indexOf(data.power);
+      refs.bars.replaceChildren(...data.scores[0].map(() => make("i")));
+    },
+    paint: () => paintBars(state),
+    read: () => rowNow(state),
+  };
 }
 
 const dialValues = ({ refs, data }) => ({
@@ -95,15 +78,18 @@ const dialValues = ({ refs, data }) => ({
   power: data.powers[Number(refs.powerDial.value)],
 });
 
+function rowNow(state) {
+  const { dk, power } = dialValues(state);
+  const scores = state.data.scores[state.data.widths.indexOf(dk)];
+  return { dk, power, scores, row: state.data.row, ...softmaxRow(scores, dk ** -power) };
+}
+
 const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√dₖ, as in the paper", 1: "= 1/dₖ" };
 
-function draw(bars) {
-  const { refs, data } = bars;
-  const { dk, power } = dialValues(bars);
+function paintBars(state) {
+  const { refs, pointedBar } = state;
+  const { dk, power, scores, ...stats } = rowNow(state);
   const scale = dk ** -power;
-  const scores = data.scores[data.widths.indexOf(dk)];
-  const stats = softmaxRow(scores, scale);
-  bars.shown = { dk, power, row: data.row, ...stats };
   reportNumbers("softmaxbars", { peak: stats.peak });
   const brightest = sharedCeiling(scores.length);
   const ceiling = stats.peak <= 0.25 ? 0.25 : stats.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
@@ -112,12 +98,12 @@ function draw(bars) {
   [...refs.bars.children].forEach((bar, j) => {
     bar.style.height = `${Math.max(0.6, (100 * stats.weights[j]) / ceiling)}%`;
     bar.style.background = heatCss(stats.weights[j] / brightest);
-    bar.classList.toggle("pointed", j === bars.pointedBar);
+    bar.classList.toggle("pointed", j === pointedBar);
   });
   setText(refs.width, String(dk));
   setText(refs.scale, power === 0 ? "1" : shortScale(scale));
   setText(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
-  for (const button of bars.root.querySelectorAll("[data-power]"))
+  for (const button of state.stage.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
   setText(refs.deviation, stats.deviation.toFixed(2));
   setText(refs.entropy, `${stats.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
@@ -125,7 +111,7 @@ function draw(bars) {
   setText(refs.gradient, stats.gradient >= 0.001 ? stats.gradient.toFixed(3) : stats.gradient.toExponential(0));
   const sentence = `The largest of ${scores.length} weights is ${percent(stats.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  setText(refs.said, bars.pointedBar < 0 ? sentence : arithmeticOfBar(bars.pointedBar, scores, scale, stats));
+  setText(refs.said, pointedBar < 0 ? sentence : arithmeticOfBar(pointedBar, scores, scale, stats));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
@@ -134,4 +120,8 @@ const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
 function arithmeticOfBar(j, scores, scale, row) {
   const factorWords = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
   return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;
+}
+
+export default function (component) {
+  return mountLessonDrawing(component, createBars);
 }

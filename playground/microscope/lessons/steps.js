@@ -1,16 +1,14 @@
 // A walk through one attention layer, step by step. The data hold the numbers of all steps, so that no step needs a
-// request.
-//
-// data: the container of playground/pack with {walk: the step, counted from 1}. For a picture's layer it also
-// has {id, numbers: {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines:
-// [{number, text, mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; for
-// random tokens, the fields that walknumbers.js and showSizes read.
-// The walk sets the chosen sizes, and the setting "walk", which the page follows when the walk rests.
+// request: those of a picture's layer as `steps_to_bytes` of playground/lessons/walk.py packs them; for random tokens
+// the steps' words and the sizes (`packed_random_walk` of shapes.py), from which walknumbers.js computes. Sends "walk",
+// the step counted from 1, and the sizes.
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { heatAt } from "../core/light.js";
 import { make } from "../drawing/dom.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
+import { mountLessonDrawing } from "../drawing/stage.js";
+import { followPointer } from "./patch.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
 // Draws the numbers of one step as colours: a group for each tensor, with a panel for each head. createWalk makes
@@ -48,12 +46,11 @@ export function drawStep(walk, step) {
   walk.drawnGroups = step.groups.map((group, g) =>
     drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), isSquare),
   );
-  const isDarkTheme = isDark(walk.root);
   const bar = walk.root.querySelector(".bar");
   const ramp = Float32Array.from({ length: 64 }, (_, i) =>
     isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end,
   );
-  paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, isDarkTheme);
+  paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, walk.isDark);
   const batchWords = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
   walk.root.querySelector(".range").textContent =
     `${batchWords}numbers from ${numberText(step.low)} to ${numberText(step.high)}`;
@@ -71,12 +68,11 @@ function nameHtml({ name, role }, operator) {
 
 function drawGroup(walk, step, group, place, isSquare) {
   const values = walk.values(group.section);
-  const isDarkTheme = isDark(walk.root);
   const size = group.rows * group.columns;
   if (isSquare) place.style.setProperty("--side", `${squareSide(place, group.panels)}px`);
   const panelElements = Array.from({ length: group.panels }, (_, head) => {
     const canvas = make("canvas", { width: group.columns, height: group.rows });
-    paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, isDarkTheme);
+    paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, walk.isDark);
     const panel = make("div", { className: "panel", "data-head": head }, canvas, make("u"), make("s"));
     place.append(panel);
     return panel;
@@ -102,13 +98,6 @@ function squareSide(place, count) {
 }
 
 // ----------------------------------------------------------------------------------------------------------- colours
-
-const isDark = (root) => {
-  const rgb = getComputedStyle(root)
-    .backgroundColor.match(/[\d.]+/g)
-    ?.map(Number) ?? [255, 255, 255];
-  return rgb[0] + rgb[1] + rgb[2] < 384;
-};
 
 // Paints numbers. Weights have the heat's colours. Other numbers have the role's colour above zero, grey below zero,
 // the paper's colour at zero.
@@ -136,22 +125,14 @@ export const numberText = (x) => {
   return text.replace("-", "−");
 };
 
-const REST = 300; // milliseconds from the last choice until the page follows
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
-export default function ({ data, parentElement, set }) {
-  const root = parentElement.querySelector("[data-walk]") ?? parentElement;
-  const walk = (parentElement.__walk ??= createWalk(root));
-  walk.set = set;
-  if (data && data !== walk.data) takeWalk(walk, data);
-  else if (walk.steps) drawWalk(walk); // called again for a theme switch
-  return () => {
-    walk.observer.disconnect();
-    delete parentElement.__walk;
-  };
+export default function (component) {
+  return mountLessonDrawing(component, createWalk);
 }
 
-function createWalk(root) {
+function createWalk(stage) {
+  const { root } = stage;
   root.innerHTML = `
     <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
       ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
@@ -165,7 +146,7 @@ function createWalk(root) {
     <div class="code"></div>`;
   const walk = Object.seal({
     root,
-    data: null, //        the data that came last
+    stage,
     subjectText: null, // a text for the layer and picture, or for the sizes of random tokens, on show
     numbers: null, //     {axis: its length}
     tokens: null, //      the tokens' names
@@ -174,9 +155,8 @@ function createWalk(root) {
     step: 0, //           the step on show
     drawnGroups: null, // [{group, values, panels}] of this step
     pointedCell: null, // the cell under the cursor
-    width: 0, //          the width of the drawn numbers
-    set: null, //         the page's function, see host.js
-    observer: null, //    the observer of the drawing's size
+    width: 0, //          the width of the drawn numbers; 0: they are to be drawn
+    isDark: false, //     whether they are drawn for a dark page
   });
   root.tabIndex = 0;
   root.addEventListener("click", (event) => {
@@ -192,22 +172,23 @@ function createWalk(root) {
     event.preventDefault();
   });
   const heat = root.querySelector(".heat");
-  heat.addEventListener("pointermove", (event) => pointAtCell(walk, event));
-  heat.addEventListener("pointerdown", (event) => pointAtCell(walk, event));
+  followPointer(heat, (event) => pointAtCell(walk, event));
   heat.addEventListener("pointerleave", () => unpoint(walk));
-  walk.observer = new ResizeObserver(() => {
-    if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
-  });
-  walk.observer.observe(heat);
-  root.__walk = { read: () => walk.steps && readWalk(walk) }; // there are no steps if the sizes are impossible
-  return walk;
+  return {
+    take: (data) => takeWalk(walk, data),
+    paint({ dark }) {
+      if (!walk.steps || (heat.clientWidth === walk.width && dark === walk.isDark)) return;
+      walk.isDark = dark;
+      drawWalk(walk);
+    },
+    read: () => (walk.steps && walk.width ? readWalk(walk) : null), // impossible sizes have no steps
+  };
 }
 
 function takeWalk(walk, data) {
-  walk.data = data;
   const { header, section } = openContainer(data);
   const sizes = header.steps ? null : sizesOf(header);
-  showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.set);
+  showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.stage.tell);
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");
   walk.root.querySelector(".refused").textContent = problem;
@@ -226,15 +207,16 @@ function takeWalk(walk, data) {
         `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${axesHtml(step)}</span></button></li>`,
     )
     .join("");
-  drawWalk(walk);
+  walk.width = 0;
 }
 
 // ------------------------------------------------------------------------------------------------- going through steps
 
 function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
-  drawWalk(walk);
-  walk.set({ walk: walk.step + 1 }, REST);
+  walk.width = 0;
+  walk.stage.redraw();
+  walk.stage.tell("walk", walk.step + 1);
 }
 
 const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
@@ -347,7 +329,7 @@ export function sizesOf(header) {
 const clamped = (text, maximum) => Math.min(maximum, Math.max(1, Math.round(Number(text)) || 1));
 
 // Without `sizes` the fields are hidden.
-export function showSizes(place, { fields = [] }, sizes, onChange) {
+export function showSizes(place, { fields = [] }, sizes, tell) {
   place.hidden = !sizes;
   if (!sizes) return;
   if (!place.childElementCount) place.append(...fields.map(fieldOf));
@@ -357,8 +339,8 @@ export function showSizes(place, { fields = [] }, sizes, onChange) {
     if (input !== focusedInput) input.value = sizes[name];
     input.onchange = () => {
       input.value = clamped(input.value, maximum);
-      const numbers = fields.map(([name]) => [name, Number(place.querySelector(`[name="${name}"]`).value)]);
-      onChange({ example: "own", ...Object.fromEntries(numbers) });
+      tell("example", "own");
+      for (const [name] of fields) tell(name, Number(place.querySelector(`[name="${name}"]`).value));
     };
   }
 }

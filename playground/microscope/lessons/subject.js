@@ -1,9 +1,5 @@
 // What the browser computes of the picture and model on view. In each place of a lesson's part whose value depends on a
-// trace stands a recipe (playground/lessons/made.py): {made: the name of a function, and its arguments}.
-// A subject is {id, bitmap: the picture, grid: [rows, columns], query: the patch that asks at first, gridFor([rows,
-// columns] for a square picture): the picture's grid, bytesOf(layer), packOf(layer): promises of a layer,
-// other(sample): a promise of the subject for a sample in the same model, report(scale, isWholePass): a promise of all
-// heads' numbers, see measureHeads}.
+// trace stands a recipe (`Made` of playground/lessons/questions.py): {made: the name of a function, and its arguments}.
 
 import { toContainer } from "../core/container.js";
 import { FORMAT, mergePack, rowInto, unpack } from "../core/core.js";
@@ -31,7 +27,8 @@ const COLOURS_SCALE = 20; // 1/temperature
 const BLACK_PART = 1e-6; // added to red, green and blue, because black has no direction
 const HEADROOM = 1.25; // the end of the axis, as a multiple of the widest head's spread
 
-// A promise of the subject for a picture in a model. source: as the lens's; words: of an address with the two.
+// A promise of the subject for a picture in a model: {query: the patch that asks at first, report(scale, isWholePass):
+// a promise of all heads' numbers, …}. source: as the lens's; words: of an address with the two.
 export async function makeSubject(source, words) {
   const trace = await source.open(words);
   const bitmap = await source.picture(trace);

@@ -15,27 +15,19 @@ export function namedNumbers(sizes) {
   return { ...sizes, width: sizes.chan, d_k, qkv: 3 * sizes.chan, scale: Number((d_k ** -0.5).toPrecision(3)) };
 }
 
-// A sentence that says why these sizes are impossible, and which sizes are possible; "" if there is no problem.
-export function sizesProblem(sizes) {
-  if (sizes.chan % sizes.heads) return unevenHeadsProblem(sizes);
-  const billions = productCount(sizes) / 1e9;
+// A sentence that says why these sizes are impossible, and what to take instead; "" if there is no problem.
+export function sizesProblem({ tokens, dim, chan, heads }) {
+  const remainder = chan % heads;
+  if (remainder)
+    return (
+      `${chan} columns can't be shared out evenly among ${heads} heads: ${remainder} left over. ` +
+      `Take a width of ${chan + heads - remainder}.`
+    );
+  const billions = productCount({ tokens, dim, chan }) / 1e9;
   if (billions <= MOST_BILLIONS) return "";
   return (
     `That takes ${billions.toFixed(1)} billion multiplications; at most ${MOST_BILLIONS} billion are done here. ` +
     "Take fewer tokens or a smaller width."
-  );
-}
-
-function unevenHeadsProblem({ chan, heads }) {
-  const remainder = chan % heads;
-  const smaller = chan - remainder;
-  const widths = smaller ? `a width of ${smaller} or ${smaller + heads}` : `a width of ${heads}`;
-  const divisors = Array.from({ length: chan }, (_, i) => i + 1).filter((n) => chan % n === 0);
-  const nearestDivisors = [divisors.findLast((n) => n < heads), divisors.find((n) => n > heads)].filter(Boolean);
-  return (
-    `${chan} columns can't be shared out evenly among ${heads} heads: ${remainder} left over. ` +
-    `Possible are ${widths}, or ` +
-    `${nearestDivisors.join(" or ")} head${nearestDivisors.at(-1) > 1 ? "s" : ""}.`
   );
 }
 

@@ -14,12 +14,13 @@ import { fitCanvas, make, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { seeWords } from "./words.js";
+import { seeWords } from "../lens/words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
 // hold(isHeld): shows the marks as if the pointer were over the picture, or hides them.
-export function createMoments({ choice, data, frame, page }, box, { language, hold }) {
+export function createMoments(lens, box, { language, hold }) {
+  const { choice, data, frame, page } = lens;
   const words = (key, values) => seeWords(language(), key, values);
   const moments = { scene: null, list: [], buttons: [] };
   let openingMoment = null; // {layer, head, patch} at which the picture opened
@@ -57,7 +58,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
   function fillMoments() {
     const { pack } = moments.scene;
     const parts = data.main.picture.parts ?? [];
-    const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
+    const photo = makePhoto(photoOf(lens, data.main).image, ...coverSize(pack));
     moments.buttons = moments.list.map((moment, i) => {
       const name = momentName(moment, pack, parts, PART_NAMES[language()], words);
       const description = words("momentSays", { name, layer: moment.layer, head: pack.headNumbers[moment.head] });
@@ -76,7 +77,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     moreButton.firstChild.remove();
     moreButton.addEventListener("click", () => {
       hold(true);
-      surprise(choice, data, page);
+      surprise(lens);
       if (choice.view.locked) page.choose({ locked: false });
     });
     box.replaceChildren(...moments.buttons, moreButton);

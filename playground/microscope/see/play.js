@@ -22,8 +22,8 @@ export function placeInFilm(part, count, isStill = false) {
 
 // The rows of this head in all layers, drawn on a photograph: {layers, draw(context, place)}. unit: px
 // of the canvas for each px of a drawing
-export function createLayerFilm({ choice, data, frame }, photo, unit) {
-  const { view } = choice;
+export function createLayerFilm(lens, photo, unit) {
+  const { data, frame, view } = lens;
   const { pack, what, mark } = frame.shown;
   const layers = layersAtHand(data);
   const prints = [0, 1].map(() => ({ index: -1, print: makePrint(photo) })); // two layers stand over each other
@@ -31,7 +31,7 @@ export function createLayerFilm({ choice, data, frame }, photo, unit) {
     const kept = prints[index % 2];
     if (kept.index !== index) {
       kept.index = index;
-      const values = rowInLayer(choice, frame, layers[index]);
+      const values = rowInLayer(lens, layers[index]);
       const domain = pictureDomain(values, 0, pack, what, view.ceiling);
       printHeat(kept.print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     }
@@ -119,7 +119,7 @@ export function createPlay(lens, canvas, button, { isStill, changed }) {
 
   // Called in each frame of the lens, in Lab too, where loops are made.
   function serve() {
-    if (waiting.length && !missingLayers(choice, data, frame, true).length) for (const act of waiting.splice(0)) act();
+    if (waiting.length && !missingLayers(lens, true).length) for (const act of waiting.splice(0)) act();
   }
 
   return {

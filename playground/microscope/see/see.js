@@ -12,6 +12,7 @@ import { photoOf, refresh } from "../lens/layout.js";
 import { writeMarkupTexts } from "../lens/readouts.js";
 import { sceneWords } from "../lens/scenes.js";
 import { rowInWords } from "../lens/told.js";
+import { seeWords } from "../lens/words.js";
 import {
   BAR_COUNT,
   barsAt,
@@ -26,7 +27,6 @@ import {
 import { createMoments } from "./moments.js";
 import { createPlay } from "./play.js";
 import { createShared } from "./shared.js";
-import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
@@ -44,8 +44,7 @@ const STAIRS_MARKUP = `
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
-  const { choice, data, frame, page } = lens;
-  const { root, refs } = page;
+  const { choice, data, frame, page, root, refs } = lens;
   const makePart = (tag, className, html, place, position) => {
     const element = make(tag, { className, innerHTML: html });
     place[position](element);
@@ -97,11 +96,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return doorBar.appendChild(make("button", { "data-door": name, "aria-expanded": "false", onclick }));
   });
   oneTabStop(doorBar, () => doorButtons);
-  const figuresButton = makePart("button", "figures", "", refs.sendingSheet, "append");
-  figuresButton.addEventListener("click", () => {
-    setVisible(refs.sendingSheet, false);
-    data.host.figures();
-  });
+  const onFigures = () => [setVisible(refs.sendingSheet, false), data.host.figures()];
+  const figures = { className: "figures", "data-say": "shareFigures", hidden: !data.host.figures, onclick: onFigures };
+  refs.sendingSheet.append(make("button", figures));
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
@@ -150,7 +147,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (name === "heads") page.choose({ beside: "wall" });
     else if (former === "heads") page.choose({ beside: "convolution" });
     markDrawer();
-    if (name === "why") openSums(choice, frame, page);
+    if (name === "why") openSums(lens);
     refresh(lens);
   }
 
@@ -239,7 +236,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   function paintPlain() {
-    const photo = photoOf(data, frame, page, data.main);
+    const photo = photoOf(lens, data.main);
     if (plainCanvas.photo === photo) return;
     plainCanvas.photo = photo;
     fitCanvas(plainCanvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
@@ -264,7 +261,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
     else if (!see.untouched) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
+      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };
     }
     writeSentence(sentence);
@@ -276,7 +273,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       setText(refs.credit, main.picture.credit ?? "");
       root.style.setProperty("--doors", `${refs.end.offsetHeight}px`); // the credit may need a line of its own
     }
-    sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
+    setMath(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
     setText(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
@@ -289,9 +286,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     ];
     const isBare = Math.abs(shown.scale - 1) < 1e-9; // without any division
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
-    sayMathIfChanged(
+    setMath(
       sourceElement,
-      sceneWords(choice, data) +
+      sceneWords(lens) +
         words(sourceKey, {
           layer: isPlaying ? play.layer() : view.layer,
           head: pack.headNumbers[view.head],
@@ -349,7 +346,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: frame.ramp, domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
-    sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
+    setMath(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
@@ -358,17 +355,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (see.otherRow.length !== pack.tokens) see.otherRow = new Float32Array(pack.tokens);
     rowInto(see.otherRow, 0, pack, view.layer, view.head, token, scale);
     return see.otherRow[largestIndex(see.otherRow, 0, pack.tokens)];
-  }
-
-  // Writes the sheet behind the Share button in the language of See. What this device sends comes first.
-  function writeShared() {
-    const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
-    const wordKeys = { picture: "sharePicture", loop: "shareLoop", page: "sharePage", link: "shareLink" };
-    if (page.touch) refs.shareWays.prepend(refs.shareWays.querySelector('[data-share="loop"]'));
-    for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
-    setText(refs.shareGo, wordsOfFace("share", "Share"));
-    setText(figuresButton, wordsOfFace("shareFigures", "Figures for a paper"));
-    setVisible(figuresButton, Boolean(data.host.figures));
   }
 
   writeWords();
@@ -385,8 +371,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     writeWords,
     openDrawer,
     hold,
-    sumsAreOpen: () => sumsAreOpen(page),
-    habit: (label) => habitIn(language(), label),
     sentenceText: () => sentenceElement.textContent,
     // for screen readers
     spokenText: () =>
@@ -395,7 +379,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         sourceElement.textContent,
       ].join(" "),
     words,
-    writeShared,
     ...createShared(lens, {
       words,
       language,
@@ -409,11 +392,4 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });
-}
-
-// Sets text with √d_k drawn as mathematics, only if the text changed: writing costs a layout.
-function sayMathIfChanged(element, text) {
-  if (element.saidText === text) return;
-  element.saidText = text;
-  setMath(element, text);
 }

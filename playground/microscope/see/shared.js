@@ -15,7 +15,7 @@ const AT_REST_MS = 4000; // of a loop
 // see: {words, language, isPlain, sentence: () => {before, place, after}, inWords: () => the sentence for people who do
 // not see the picture, source: () => the line below the sentence, curve(w, h), withLayers, shared, tryAt}, see see.js.
 export function createShared(lens, see) {
-  const { choice, data, frame } = lens;
+  const { data, frame } = lens;
 
   const isOfAPatch = () => see.isPlain() && frame.shown.mark >= 0;
 
@@ -29,7 +29,7 @@ export function createShared(lens, see) {
     const [width, height] = shape.picture;
     const photo = makePhoto(data.main.picture.bitmap, width, height);
     const litCanvas = makeCanvas(width, height);
-    const print = printMap(choice, data, frame, photo);
+    const print = printMap(lens, photo);
     const { mark } = picture;
     const unit = Math.max(width, height) / WIDE_PICTURE;
     drawPicture(litCanvas.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);
@@ -79,12 +79,8 @@ export function createShared(lens, see) {
       return canvas;
     },
     shareFormats: {
-      loop: { make: loopFormat, end: kindOfFilm, use: ["useLoop", "It moves: for a message or a slide."] },
-      page: {
-        make: pageFormat,
-        end: () => "html",
-        use: ["usePage", "One file, no network: whoever opens it can point."],
-      },
+      loop: { make: loopFormat, end: kindOfFilm, use: "useLoop" },
+      page: { make: pageFormat, end: () => "html", use: "usePage" },
     },
     async sharedPage() {
       const title = `${data.main.picture.title} · Attention Playground`;
@@ -109,9 +105,7 @@ const POLICY =
 
 // script: the code of shell/shared.js with the lens's styles; tryAt: an address at which others reach this site, or "".
 // words: {title, tryYours, still: the sentence}; language: the language of See.
-export async function makeSharedPage({ choice, data, frame }, script, { tryAt, words, language }) {
-  const { main } = data;
-  const { view } = choice;
+export async function makeSharedPage({ frame, view, main }, script, { tryAt, words, language }) {
   const pack = headPack(main.pack, view.layer, view.head);
   const photo = await smallPhoto(main.picture.bitmap, main.pack);
   const start = {

@@ -2,8 +2,8 @@
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
-import { languageOf } from "../see/words.js";
-import { choice, droppedWords, loadCatalogue } from "./choice.js";
+import { languageOf } from "../lens/words.js";
+import { choice, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 import { ownPictures } from "./own.js";
@@ -186,7 +186,6 @@ export const visit = {
   figures: null, // opens the sheet of Export
   lens: null, // the lens on the stage
   fetch: null, // downloads a model to the server, then chooses it
-  leftOut: [], // [key, word] of the address that can't be chosen; the stage reports them
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
@@ -234,7 +233,6 @@ async function beginVisit(samples, page) {
   setPage({ classLink: parsed.rest.class === "yes" });
   if (page === "microscope") setView(parsed.view); // a lesson's layer and head are its own settings
   choice.open(parsed.choice, { view: viewNow(), quietly: true });
-  if (page === "microscope") visit.leftOut = droppedWords(parsed.choice, choice.now);
   choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   markReady();

@@ -3,7 +3,7 @@
 // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer the grid is than
 // usual, beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
 import { DEFAULT_VIEW, opensAtMoment } from "../core/view.js";
-import { ask } from "./http.js";
+import { askJson } from "./http.js";
 
 // The server's samples and the models that open them; the same for everybody, fetched once.
 
@@ -19,8 +19,7 @@ export const catalogue = {
 let loading = null;
 
 export function loadCatalogue(address) {
-  loading ??= ask(address)
-    .then((response) => response.json())
+  loading ??= askJson(address)
     .then((models) => Object.assign(catalogue, models))
     .catch((error) => {
       loading = null;
@@ -132,16 +131,6 @@ export function choiceFrom(words) {
   const detail = givenDetail ?? (words.model ? 1 : opening.detail);
   const mainChoice = { ...NO_CHOICE, ...picture, model, detail, chose: model !== opening.model };
   return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
-}
-
-// [key, value] of each parameter that was dropped.
-export function droppedWords(words, openedChoice) {
-  const openedWords = wordsOf(openedChoice);
-  // values that mean the same as no parameter
-  const isDefaultWord = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
-  return Object.entries(words).filter(
-    ([key, word]) => key !== "model" && !isDefaultWord[key] && openedWords[key] !== word,
-  );
 }
 
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");

@@ -81,6 +81,8 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, tr
   }
 }
 
+export const askJson = async (path, options) => (await ask(path, options)).json();
+
 function askServer(path, { headers, ...options }) {
   const sentHeaders = { "X-Playground-Key": ownKey(), ...headers };
   return fetch(addressOf(path), { ...options, headers: sentHeaders }).catch((error) => {

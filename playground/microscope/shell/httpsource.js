@@ -13,37 +13,20 @@ export function createHttpSource({ bringAgain }) {
   const knownTraces = new Map(); // address parameters → trace, for samples
 
   const request = (path, { signal } = {}) => askAgain(bringAgain, path, { signal });
-  // Requests that are sent before the lens needs their answers; the first caller gets the answer.
-  const earlyRequests = new Map(); // path → its answer
-  function earlyOrRequest(path, decode, options) {
-    const earlyAnswer = earlyRequests.get(path);
-    earlyRequests.delete(path);
-    return earlyAnswer ?? request(path, options).then(decode);
-  }
-  function requestEarly(path, decode) {
-    const answer = request(path).then(decode);
-    answer.catch(() => earlyRequests.delete(path)); // the error is not cached
-    earlyRequests.set(path, answer);
-    return answer;
-  }
-  const asJson = (response) => response.json();
-  const asImage = async (response) => createImageBitmap(await response.blob());
   const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
   // A sample's usual layers have a short address, the only one at which deploy/nginx.conf caches layers.
   const layersAddress = ({ usual, picture, ...trace }, query) =>
     partAddress(usual ? { ...trace, words: { sample: picture.sample } } : trace, "layers", query);
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
-  const fetchMatrix = async (trace, name, query, options) =>
-    openContainer(await bytesOf(await request(partAddress(trace, name, query), options))).section("matrix");
-
-  // Fetches a part of the trace: {matrix, and each field of the container's header}.
-  async function fetchWithHeader(trace, name, query, options) {
-    const { header, section } = openContainer(await bytesOf(await request(partAddress(trace, name, query), options)));
+  const requestPart = (trace, name, query, options) => request(partAddress(trace, name, query), options);
+  const fetchJson = async (...part) => (await requestPart(...part)).json();
+  // A part of the trace: {matrix, and each field of the container's header}.
+  async function fetchWithHeader(...part) {
+    const { header, section } = openContainer(await bytesOf(await requestPart(...part)));
     return { ...header, matrix: section("matrix") };
   }
-
-  const traceOf = (record, words) => Object.freeze({ ...record, words: { ...words, model: record.model } });
+  const fetchMatrix = async (...part) => (await fetchWithHeader(...part)).matrix;
 
   const source = {
     offers: [
@@ -55,7 +38,8 @@ export function createHttpSource({ bringAgain }) {
     async open(words, options = {}) {
       const text = new URLSearchParams(words).toString();
       if (knownTraces.has(text)) return knownTraces.get(text);
-      const trace = traceOf(await earlyOrRequest(`api/trace?${text}`, asJson, options), words);
+      const record = await (await request(`api/trace?${text}`, options)).json();
+      const trace = Object.freeze({ ...record, words: { ...words, model: record.model } });
       if (!trace.private) knownTraces.set(text, trace);
       for (const oldestText of knownTraces.keys()) if (knownTraces.size > MOST_TRACES) knownTraces.delete(oldestText);
       return trace;
@@ -69,33 +53,21 @@ export function createHttpSource({ bringAgain }) {
         ...(heads && { heads: heads.join(",") }),
         ...(rounded && { rounded: "yes" }),
       };
-      return earlyOrRequest(layersAddress(trace, words), bytesOf, { signal });
+      return bytesOf(await request(layersAddress(trace, words), { signal }));
     },
-    picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
-    // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
-    async beginWith(words, headOf) {
-      const answer = await requestEarly(`api/trace?${new URLSearchParams(words)}`, asJson);
-      const trace = traceOf(answer, words);
-      const { layer, head } = headOf(trace);
-      if (layer !== null) requestEarly(layersAddress(trace, { layers: String(layer), heads: String(head) }), bytesOf);
-      requestEarly(trace.picture.address, asImage);
-    },
+    picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
     flows: (trace, options) => fetchMatrix(trace, "flows", {}, options),
     relevance: (trace, question, options) => fetchMatrix(trace, "relevance", question, options),
     label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),
     text: (trace, question, options) => fetchMatrix(trace, "text", question, options),
     occlusion: (trace, question, options) => fetchWithHeader(trace, "occluded", question, options),
-    async labels(trace, options) {
-      return (await (await request(partAddress(trace, "labels"), options)).json()).labels;
-    },
+    labels: async (trace, options) => (await fetchJson(trace, "labels", {}, options)).labels,
     rollout: (trace, query, options) => fetchMatrix(trace, "flows", { query }, options),
-    async names(trace, layer, options) {
-      return (await (await request(partAddress(trace, "names", { layer }), options)).json()).heads;
-    },
+    names: async (trace, layer, options) => (await fetchJson(trace, "names", { layer }, options)).heads,
     // The numbers of all heads, see core/measures.js. scale: of their rows, if it is not the trained one.
-    heads: async (trace, scale, options) =>
-      (await request(partAddress(trace, "heads", scale === undefined ? {} : { at: String(scale) }), options)).json(),
+    heads: (trace, scale, options) =>
+      fetchJson(trace, "heads", scale === undefined ? {} : { at: String(scale) }, options),
     // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives the values for the cut.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
@@ -104,15 +76,11 @@ export function createHttpSource({ bringAgain }) {
         ...(otherTrace && { with: otherTrace }),
       };
       const changedTrace = await source.open({ ...trace.words, ...changedWords }, options);
-      const { labels } = await (await request(partAddress(changedTrace, "verdict"), options)).json();
+      const { labels } = await fetchJson(changedTrace, "verdict", {}, options);
       return { ...changedTrace, verdict: labels };
     },
-    async moved(trace, query, options) {
-      return (await request(partAddress(trace, "moved", { query }), options)).json();
-    },
-    async ran(trace, question, options) {
-      return (await request(partAddress(trace, "ran", question), options)).json();
-    },
+    moved: (trace, query, options) => fetchJson(trace, "moved", { query }, options),
+    ran: (trace, question, options) => fetchJson(trace, "ran", question, options),
     // The bytes at an address of the server or at a data: address.
     bytes: async (address, options) =>
       address.startsWith("data:")
@@ -214,7 +182,6 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const bytes = await read(prepared.names, options);
       return JSON.parse(new TextDecoder().decode(bytes))[layer];
     },
-    async beginWith() {}, // the page itself starts the first download
     addressOf: computing.addressOf,
   };
 }

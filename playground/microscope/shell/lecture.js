@@ -1,7 +1,8 @@
 // The story in a frame of a slide deck, self-contained (see playground/figures/html.py). The deck sets the scene
 // (lessons/slides.js); keys that a presenter presses here are sent to the deck.
+
+import { languageOf } from "../lens/words.js";
 import { createSee } from "../see/see.js";
-import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";
 import { bringFromPage, defineLens } from "./element.js";
 

@@ -2,36 +2,13 @@
 //
 // The document has at most one download. It continues when the sheet is closed, and its model is chosen at the end,
 // unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
-import { make } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./toolbarparts.js";
+import { make, oneTabStop, setTabStop } from "../drawing/dom.js";
 
-const MODEL_GROUPS = [
-  [true, "On this machine"],
-  [false, "To fetch once"],
-];
-
-// [{heading, group: cards}] without empty groups, each in the server's order.
-export function groupsOfModels(cards) {
-  const groups = MODEL_GROUPS.map(([isLocal, heading]) => ({
-    heading,
-    group: cards.filter((card) => card.here === isLocal),
-  }));
-  return groups.filter(({ group }) => group.length);
-}
-
-export function factsOfModel({ suits: purpose, megabytes, licence }) {
-  return [purpose && `for ${purpose}`, megabytes && `${megabytes} MB`, licence].filter(Boolean).join(" · ");
-}
-
-export function wordsOfSearch(count) {
-  return count ? `${count} found` : "No model that loads is called so: try fewer words.";
-}
-
-export function cardOfModel(card) {
-  const [title, facts] = [make("b", "", card.title), make("small", "", factsOfModel(card))];
-  const assumed = card.assumed && make("small", "", card.assumed);
-  const words = make("span", "model-words", title, " ", card.good_for, " ", facts, assumed);
-  return make("button", { className: "model-card", "data-model": card.name }, words);
+export function cardOfModel({ name, title, good_for, assumed, suits, megabytes, licence }) {
+  const facts = [suits && `for ${suits}`, megabytes && `${megabytes} MB`, licence].filter(Boolean).join(" · ");
+  const words = make("span", "", make("b", "", title), " ", good_for, " ", make("small", "", facts));
+  if (assumed) words.append(make("small", "", assumed));
+  return make("button", { className: "model-card", "data-model": name }, words);
 }
 
 const TYPING_PAUSE = 300; // ms without typing until a search is sent
@@ -50,51 +27,32 @@ const troubleSentence = ({ status, says: sentence }) =>
 // `says`.
 export async function downloadModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
-  const startFetching = async () => (await ask(address, { method: "POST", signal })).json();
+  const answer = async (options = {}) => (await ask(address, { ...options, signal })).json();
   // if this request fails: the server stops a download by itself when nobody asks for its progress
   const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });
   try {
-    let progress = await startFetching();
-    while (!progress.over) {
+    let progress = await answer({ method: "POST" });
+    for (let missedAnswers = 0; !progress.over; ) {
       onProgress(progress);
-      await pauseFor(PROGRESS_INTERVAL, signal);
-      progress = await progressOf(ask, address, startFetching, signal);
+      await new Promise((resolve) => setTimeout(resolve, PROGRESS_INTERVAL));
+      signal?.throwIfAborted();
+      try {
+        progress = await answer();
+        missedAnswers = 0;
+      } catch (error) {
+        signal?.throwIfAborted();
+        // the server dropped the download: a hidden tab asks too seldom
+        if (error.status === 404) progress = await answer({ method: "POST" });
+        else if ((error.status && error.status < 500) || ++missedAnswers > MOST_MISSED) throw error;
+      }
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? DOWNLOAD_FAILED });
     onProgress(progress);
   } finally {
     signal?.removeEventListener("abort", cancelFetching);
   }
-}
-
-async function progressOf(ask, address, startFetching, signal) {
-  for (let missedAnswers = 0; ; missedAnswers++) {
-    try {
-      return await (await ask(address, { signal })).json();
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error.status === 404) return startFetching(); // the server dropped the download: a hidden tab asks too seldom
-      if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
-      await pauseFor(PROGRESS_INTERVAL, signal);
-    }
-  }
-}
-
-function pauseFor(ms, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
 }
 
 // now: the present download, {card, progress, trouble: an error's sentence, ask, choice, stop()}; listeners:
@@ -141,7 +99,7 @@ function followModel(element, listener) {
   return stopListening;
 }
 
-export function wordsOfFetching({ card, progress, trouble }) {
+function wordsOfFetching({ card, progress, trouble }) {
   if (trouble) return trouble.includes(card.title) ? trouble : `${card.title}: ${trouble}`;
   if (progress?.arrived) return `${card.title}: loading it`;
   if (!progress?.total) return `${card.title}: looking for it`;
@@ -155,7 +113,7 @@ export function showFetching(box) {
   const retryButton = make("button", { onclick: () => fetchAgain(fetchingModel.now) }, "Try again");
   const line = make("div", "model-fetching", words, bar, retryButton, stopButton);
   // announced by screen readers once, not at each megabyte
-  const announcement = make("span", { className: "model-spoken", role: "status" });
+  const announcement = make("span", { className: "unseen", role: "status" });
   box.append(line, announcement);
   const draw = (fetching, arrivedCard = null) => {
     line.hidden = !fetching;
@@ -210,7 +168,9 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
       if (signal.aborted) return;
       search.hidden = !catalogue.open;
       draw(catalogue.cards);
-      status.textContent = query ? wordsOfSearch(catalogue.cards.length) : "";
+      const { length } = catalogue.cards;
+      const found = length ? `${length} found` : "No model that loads is called so: try fewer words.";
+      status.textContent = query ? found : "";
     } catch (error) {
       if (!signal.aborted) status.textContent = troubleSentence(error);
     }
@@ -220,7 +180,9 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
     for (const { hide } of items.values()) hide?.();
     items.clear();
     list.replaceChildren();
-    for (const { heading, group } of groupsOfModels(cards)) {
+    for (const [isLocal, heading] of Object.entries({ true: "On this machine", false: "To fetch once" })) {
+      const group = cards.filter((card) => String(card.here) === isLocal);
+      if (!group.length) continue;
       for (const card of group) {
         const button = cardOfModel(card);
         button.onclick = () => pickCard(card);
@@ -230,10 +192,9 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
       list.append(make("section", "", make("h3", "", heading), rows));
     }
     mark();
-    const tabStop = setTabStop();
-    const focusedElement = root.getRootNode().activeElement;
-    if (focusedElement && focusedElement !== root && focusedElement.contains(root))
-      tabStop?.focus({ preventScroll: true });
+    const tabStop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
+    setTabStop(buttons(), tabStop);
+    if (document.activeElement?.contains(root)) tabStop?.focus({ preventScroll: true }); // the sheet has the focus
   }
 
   function pickCard(card) {
@@ -263,24 +224,17 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
 
   const buttons = () => [...items.values()].map(({ button }) => button);
 
-  function setTabStop() {
-    const tabStop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
-    makeOneStop(buttons(), tabStop);
-    return tabStop;
-  }
-
   search.addEventListener("input", () => {
     clearTimeout(typingTimer);
     typingTimer = setTimeout(() => loadModels(search.value.trim()), TYPING_PAUSE);
   });
-  root.addEventListener("keydown", (event) => {
-    if (event.target === search && event.key !== "ArrowDown") return;
-    const target = event.target === search ? buttons()[0] : nextByKey(event, buttons(), ["ArrowUp", "ArrowDown"]);
-    if (!target) return;
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" || !items.size) return;
     event.preventDefault();
-    makeOneStop(buttons(), target);
-    target.focus();
+    setTabStop(buttons(), buttons()[0]);
+    buttons()[0].focus();
   });
+  oneTabStop(list, buttons);
 
   const stopFollowing = choice.follow(() => (root.isConnected ? mark() : stopFollowing()));
   followModel(root, (_, arrivedCard) => {

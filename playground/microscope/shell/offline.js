@@ -13,9 +13,10 @@ const ALL_HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes: total size
-// of files and weights. kept, networks: see siteanswers.js. siteFile(name): a file's address.
-export function createOffline({ soon: firstFiles, all: listFile, bytes: total }, { kept: store, networks, siteFile }) {
+// files: {soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes:
+// total size of files and weights}. kept, networks: see siteanswers.js. siteFile(name): a file's address.
+export function offerOffline(files, { kept: store, networks, siteFile }, footer, button) {
+  const { soon: firstFiles, all: listFile, bytes: total } = files;
   const cache = () => caches.open(FILES_CACHE);
   const isInCache = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));
 
@@ -63,43 +64,39 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     return true;
   }
 
-  return {
-    // Sets up the button that fetches all files and shows the progress. `footer` gets data-kept="page", "soon" or
-    // "all", depending on the stored files.
-    begin(footer, button) {
-      const controller = new AbortController();
-      const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
-      const offerWords = `Keep all of it offline (${megabytes(total)} MB)`;
-      let request = null;
-      const showKept = () => {
-        footer.dataset.kept = "all";
-        Object.assign(button, { textContent: ALL_HERE, disabled: true });
-      };
-      button.textContent = offerWords;
-      button.hidden = false;
-      if (keptText(ALL_KEPT_KEY) === listFile) return showKept();
-      button.addEventListener("click", async () => {
-        if (request) return request.abort();
-        request = new AbortController();
-        const showProgress = (bytes) => {
-          button.textContent = `${megabytes(bytes)} of ${megabytes(total)} MB are here: stop`;
-        };
-        showProgress(0);
-        try {
-          await bringAll(showProgress, request.signal);
-          controller.abort();
-          showKept();
-        } catch (error) {
-          button.textContent = request.signal.aborted ? offerWords : `${error.says ?? BROKEN_OFF} ${offerWords}`;
-        }
-        request = null;
-      });
-      bringSoon(controller.signal).then(
-        (isComplete) => (footer.dataset.kept ??= isComplete ? "soon" : "page"),
-        () => {},
-      );
-    },
+  // The button fetches all files and shows the progress. `footer` gets data-kept="page", "soon" or "all", depending on
+  // the stored files.
+  const controller = new AbortController();
+  const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
+  const offerWords = `Keep all of it offline (${megabytes(total)} MB)`;
+  let request = null;
+  const showKept = () => {
+    footer.dataset.kept = "all";
+    Object.assign(button, { textContent: ALL_HERE, disabled: true });
   };
+  button.textContent = offerWords;
+  button.hidden = false;
+  if (keptText(ALL_KEPT_KEY) === listFile) return showKept();
+  button.addEventListener("click", async () => {
+    if (request) return request.abort();
+    request = new AbortController();
+    const showProgress = (bytes) => {
+      button.textContent = `${megabytes(bytes)} of ${megabytes(total)} MB are here: stop`;
+    };
+    showProgress(0);
+    try {
+      await bringAll(showProgress, request.signal);
+      controller.abort();
+      showKept();
+    } catch (error) {
+      button.textContent = request.signal.aborted ? offerWords : `${error.says ?? BROKEN_OFF} ${offerWords}`;
+    }
+    request = null;
+  });
+  bringSoon(controller.signal).then(
+    (isComplete) => (footer.dataset.kept ??= isComplete ? "soon" : "page"),
+    () => {},
+  );
 }
 
 const firstPicture = () =>

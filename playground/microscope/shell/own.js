@@ -1,9 +1,8 @@
 // A person's own pictures. The browser stores them, sends them to the server for viewing, and sends them again if the
 // server has forgotten them.
 
-import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
-import { ask, onlyThisTab, Refusal } from "./http.js";
+import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 
 const STAYED_HERE = "Your photograph stayed in this browser.";
@@ -49,7 +48,7 @@ export const ownPictures = {
     await runningWrite;
   },
   async openLabelled(number) {
-    const picture = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
+    const picture = await askJson(`api/labelled?number=${number}`, { method: "POST" });
     keepInAlbum({ ...picture, src: picture.thumb, blob: null, number, when: Date.now() });
     choice.set({ mine: picture.id });
   },
@@ -109,13 +108,10 @@ function changeSendingCount(change) {
 
 const tellAlbum = () => albumListeners.forEach((listener) => listener(album));
 
-const sendPicture = (blob, name, options) =>
-  ask("api/pictures", {
-    ...options,
-    method: "POST",
-    body: blob,
-    headers: { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) },
-  }).then((response) => response.json());
+const sendPicture = (blob, name, options) => {
+  const headers = { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) };
+  return askJson("api/pictures", { ...options, method: "POST", body: blob, headers });
+};
 
 // A person's own photographs, stored in their browser (IndexedDB) so that a reload finds them again.
 // A photograph: {id: the picture's name at the server, title, src: a small data URL, blob: the file, when: ms, width,
@@ -171,23 +167,9 @@ function openDatabase() {
   });
 }
 
-// The saved scenes of the microscope, stored in this browser. A link may add scenes (#scenes=…).
+// The saved scenes of the microscope, stored in this browser.
 
 const SCENES_KEY = "attention-playground-scenes";
 
 export const keptScenes = () => keptText(SCENES_KEY);
 export const keepScenes = (text) => keepText(SCENES_KEY, text);
-
-// Adds the scenes of #scenes= to the saved ones, then removes them from the address.
-export function takeScenesOfLink() {
-  const [, text] = location.hash.match(/^#scenes=(.*)$/) ?? [];
-  if (!text) return;
-  let receivedScenes = [];
-  try {
-    receivedScenes = readScenes(decodeURIComponent(text));
-  } catch {
-    // the link was cut short
-  }
-  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
-  history.replaceState(history.state, "", location.pathname + location.search);
-}

@@ -17,7 +17,7 @@ import { choice } from "./choice.js";
 import { bringLessonToClass } from "./lessonclass.js";
 import { showLesson } from "./lessonpage.js";
 import { readPageData } from "./pagedata.js";
-import { askAhead, mountStage } from "./stage.js";
+import { mountStage } from "./stage.js";
 import { showTeach } from "./teachpage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
@@ -37,7 +37,6 @@ export function beginPage(host) {
   showBar = mountToolbar(partOfPage("toolbar").firstElementChild, host.toolbar);
   visit.open = (page, words) => leadTo(page, words, host);
   mountStage(partOfPage("stage").firstElementChild, partOfPage("foot").offsetHeight + FOOT_GAP);
-  if (wantedPage() === "microscope") askAhead().catch(() => {}); // the toolbar asks again, and says what is wrong
   showPage(wantedPage(), host);
   window.addEventListener("popstate", () => {
     if (wantedPage() === pageNow().name) return room?.follow?.(wordsOfAddress());

@@ -17,18 +17,16 @@ import { numberWords } from "../core/guesses.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { addressOf, ask } from "./http.js";
+import { addressOf, ask, askJson } from "./http.js";
 
 const POLL_RETRY_MS = 2000; // ms to the next request after a failed one
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
 const FINAL_STATUSES = [403, 404, 410]; // after any other refusal, a later request may succeed
 
-// host: {code: from the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}):
-// both return promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
-// go(code): opens another class, onWake(listener): calls it when the phone may have slept}
-function createPhone(root, host) {
+function createPhone(root) {
+  const code = decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? "");
   const phone = {
-    language: languageOfPhone(host.languages),
+    language: languageOfPhone(navigator.languages ?? []),
     state: null, // the server's last answer
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
@@ -39,12 +37,14 @@ function createPhone(root, host) {
     stop: new AbortController(),
   };
   const words = (key, values) => classWords(phone.language, key, values);
-  host.onWake(listenAnew);
-  if (CODE_OF_CLASS.test(host.code)) followState();
+  addEventListener("online", listenAnew); // the phone may have slept
+  addEventListener("pageshow", (event) => event.persisted && listenAnew());
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && listenAnew());
+  if (CODE_OF_CLASS.test(code)) followState();
   draw();
 
   function listenAnew() {
-    if (!CODE_OF_CLASS.test(host.code) || phone.state?.ended || phone.refusal) return;
+    if (!CODE_OF_CLASS.test(code) || phone.state?.ended || phone.refusal) return;
     phone.stop.abort();
     followState();
   }
@@ -55,7 +55,8 @@ function createPhone(root, host) {
     let version = -1;
     while (!signal.aborted) {
       try {
-        const state = await host.state(host.code, version, signal);
+        const after = version < 0 ? "" : `?after=${version}`;
+        const state = await askJson(`api/classes/${code}${after}`, { signal });
         if (signal.aborted) return;
         version = state.version;
         takeState(state);
@@ -91,16 +92,22 @@ function createPhone(root, host) {
   async function bringImage(path) {
     if (!path || phone.image?.path === path) return;
     phone.image = { path, src: "" };
-    const src = await host.image(path).catch(() => "");
+    const src = await addressOfImage(path).catch(() => "");
     if (phone.image.path === path) phone.image.src = src;
     phone.drawnKey = "";
     draw();
   }
 
+  async function addressOfImage(path) {
+    if (/^api.samples./.test(path)) return addressOf(path);
+    return URL.createObjectURL(await (await ask(path)).blob()); // only members get the lecturer's picture
+  }
+
   async function sendGuess(guess) {
     const { number, turn: round } = phone.state.question;
     try {
-      const answer = await host.guess(host.code, { question: number, turn: round, guess });
+      const body = JSON.stringify({ question: number, turn: round, guess });
+      const answer = await askJson(`api/classes/${code}/guesses`, { method: "POST", body });
       const { question, mine: guesses } = phone.state;
       if (question?.number === number && question.turn === round) guesses[round - 1] = answer.guess;
       phone.says = null;
@@ -135,7 +142,7 @@ function createPhone(root, host) {
     const head = appendElement(root, "header");
     const isHeading = !phone.state || phone.state.ended; // no scene has a title yet
     appendElement(head, "b", isHeading ? { role: "heading", "aria-level": "1" } : "", "Attention Playground");
-    if (phone.state) appendElement(head, "span", "phone-code", host.code.toUpperCase());
+    if (phone.state) appendElement(head, "span", "phone-code", code.toUpperCase());
     const group = { className: "phone-languages", role: "group", "aria-label": words("language") };
     const languages = appendElement(head, "span", group);
     for (const [lang, title] of Object.entries(CLASS_LANGUAGES)) {
@@ -153,7 +160,7 @@ function createPhone(root, host) {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
     if (sentence) appendElement(root, "p", "phone-refusal", sentence);
-    if (phone.refusal === null && !phone.state && CODE_OF_CLASS.test(host.code)) return; // asked again by itself
+    if (phone.refusal === null && !phone.state && CODE_OF_CLASS.test(code)) return; // asked again by itself
     const fields = { maxLength: 5, autocomplete: "off", autocapitalize: "characters", spellcheck: false };
     const field = make("input", { ...fields, inputMode: "text" });
     const button = make("button", { type: "submit", className: "phone-main" }, words("enter"));
@@ -162,8 +169,8 @@ function createPhone(root, host) {
     form.append(label, make("p", "", words("askCode")), button);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const code = field.value.trim();
-      if (CODE_OF_CLASS.test(code)) host.go(code.toUpperCase());
+      const entered = field.value.trim();
+      if (CODE_OF_CLASS.test(entered)) location.assign(addressOf(`c/${entered.toUpperCase()}`));
       else field.focus();
     });
   }
@@ -251,25 +258,4 @@ function createPhone(root, host) {
   };
 }
 
-// The host of createPhone: sends requests, and calls a listener when the phone wakes up.
-const json = (response) => response.json();
-
-createPhone(document.querySelector("[data-phone]"), {
-  code: decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? ""),
-  languages: navigator.languages ?? [],
-  state: (code, version, signal) =>
-    ask(version < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${version}`, { signal }).then(json),
-  guess: (code, guess) =>
-    ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
-  async image(path) {
-    if (/^api.samples./.test(path)) return addressOf(path);
-    const response = await ask(path); // only members of the class get the lecturer's picture
-    return URL.createObjectURL(await response.blob());
-  },
-  go: (code) => location.assign(addressOf(`c/${code}`)),
-  onWake(listener) {
-    addEventListener("online", listener);
-    addEventListener("pageshow", (event) => event.persisted && listener());
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && listener());
-  },
-});
+createPhone(document.querySelector("[data-phone]"));

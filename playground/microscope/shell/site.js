@@ -8,7 +8,7 @@ import { answerHere, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
-import { createOffline } from "./offline.js";
+import { offerOffline } from "./offline.js";
 import { beginPage } from "./page.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 
@@ -19,7 +19,7 @@ const NEW_VERSION = "There is a new version of this page.";
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see createOffline}
+// lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see offerOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -100,7 +100,7 @@ async function keepForOffline() {
   await store.dropOld().catch(() => {});
   if (!registration) return; // without a service worker, each visit needs the internet
   if (!navigator.serviceWorker.controller || registration.installing || registration.waiting) await controllerChange;
-  createOffline(site.offline, { kept: store, networks, siteFile }).begin(footer, footer.querySelector("button"));
+  offerOffline(site.offline, { kept: store, networks, siteFile }, footer, footer.querySelector("button"));
 }
 
 // Moves parameters after a ? behind the #, so that the app's addresses open here, too.

@@ -3,7 +3,7 @@
 
 import { withSharedMemory } from "../engine/threads.js";
 import { catalogue } from "./choice.js";
-import { addressOf, answerHere, ask, fetchFile } from "./http.js";
+import { addressOf, answerHere, askJson, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
@@ -148,7 +148,7 @@ export function computeOwnHere(models) {
   };
 
   async function begin() {
-    const engine = await (await ask(ENGINE)).json();
+    const engine = await askJson(ENGINE);
     const { kept: store, networks, computing } = computeHere(engine, addressOf, ({ mine }) => ownPicture(mine));
     const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
     const onModelArrived = (model) => {
@@ -172,11 +172,7 @@ export function computeOwnHere(models) {
     async (...args) =>
       (await startOnce()).source[name](...args);
   const isComputedHere = (trace) => Boolean((trace.words ?? trace).mine) && models.includes(trace.model);
-  preferSource({
-    has: isComputedHere,
-    ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])),
-    beginWith: async () => {},
-  });
+  preferSource({ has: isComputedHere, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])) });
 
   ownPictures.mayTravel = async (id) => {
     if (!allowedIds.has(id) && (await askToSend())) allowedIds.add(id);

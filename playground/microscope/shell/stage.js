@@ -1,29 +1,14 @@
 // Mounts the microscope: it shows the choice and writes its view into the address.
 
-import { wordsNotTaken } from "../core/view.js";
 import { make } from "../drawing/dom.js";
-import { wantedHead } from "../lens/asking.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import {
-  isBehindHash,
-  linkTo,
-  openFace,
-  readAddress,
-  ready,
-  setView,
-  shownTrace,
-  viewNow,
-  visit,
-  writeAddress,
-} from "./address.js";
+import { isBehindHash, linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
 import {
   adviceFor,
   catalogue,
   choice,
-  choiceFrom,
-  loadCatalogue,
   sampleNamed,
   usualOpening,
   viewFor,
@@ -33,12 +18,11 @@ import {
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { forgetNotice, notify } from "./notice.js";
-import { keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { keepScenes, keptScenes, ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const UI_HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 const ANOTHER_READS = "Another model is reading";
 export const FADE_DELAY = 1000; // milliseconds for which the former model's picture stands while another model reads
@@ -54,14 +38,6 @@ function addressForOthers() {
   return isLocal || location.protocol === "file:" ? (readPageData().repository ?? "") : addressOf("");
 }
 
-// Requests all that the first picture needs, before the microscope asks for it.
-export async function askAhead() {
-  await Promise.all([loadCatalogue(readPageData().samples), ownPictures.read()]);
-  const parsed = readAddress();
-  const { main } = wordsOfTraces(choiceFrom(parsed.choice));
-  source.beginWith(main, (trace) => wantedHead({ ...trace.opens, ...parsed.view })).catch(() => {});
-}
-
 // `below`: pixels that the page needs beneath the microscope.
 export function mountStage(root, below) {
   const advice = make("p");
@@ -69,7 +45,6 @@ export function mountStage(root, below) {
   advice.hidden = true;
   const place = make("div");
   root.replaceChildren(advice, place);
-  takeScenesOfLink();
   const stage = {
     root,
     advice,
@@ -85,7 +60,7 @@ export function mountStage(root, below) {
   };
   stage.lens = createLens(place, {
     source,
-    ui: { height: UI_HEIGHT - below, below },
+    ui: { below },
     onView: (view) => {
       setView(view);
       writeAddress();
@@ -140,10 +115,9 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
   const fade = () => stage.trace === trace && stage.lens.wait(ANOTHER_READS);
   const fading = shownChoice && shownChoice.model !== choiceNow.model ? setTimeout(fade, FADE_DELAY) : 0;
   try {
-    const ignoredWords = await bringTraces(stage, choiceNow, view, signal);
+    await bringTraces(stage, choiceNow, view, signal);
     stage.shownChoice = choiceNow;
-    if (ignoredWords?.length) notify(leftOutSentence(ignoredWords));
-    else if (!isFallback) forgetNotice();
+    if (!isFallback) forgetNotice();
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
@@ -182,7 +156,6 @@ function showView(stage) {
 }
 
 // Fetches the traces of a choice and shows them. wantedView: as `view` of showChoice.
-// Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, trace: formerTrace } = stage;
   const words = wordsOfTraces(wantedChoice);
@@ -224,8 +197,6 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const isChecked = chosenParts && !trace.first; // a first, coarse grid is not checked: it lacks patches
-  return [...visit.leftOut.splice(0), ...(isChecked ? wordsNotTaken(wantedView, lens.view) : [])];
 }
 
 // The trace with the hint and the named parts of its sample.
@@ -267,14 +238,6 @@ function showTrouble(stage, failedChoice, error, view) {
   if (fallbackChoice) choice.restore(fallbackChoice, options);
   else if (failedChoice.mine || failedChoice.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
-}
-
-const LONGEST_WORD = 40; // letters: a sentence that repeats a value from the address cuts it off after this many
-
-function leftOutSentence(ignoredWords) {
-  const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
-  const labelHint = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
-  return `The address asks for ${words}, which this page can't show: it is left out.${labelHint}`;
 }
 
 // The notice's action for a model that could not be shown.

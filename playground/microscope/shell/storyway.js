@@ -16,7 +16,7 @@ import {
   writeAddress,
 } from "./address.js";
 import { choice, firstSample } from "./choice.js";
-import { addressOf, ask, mayPass, SERVER_RETRY_MS } from "./http.js";
+import { addressOf, ask, askJson, mayPass, SERVER_RETRY_MS } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 import { readPageData } from "./pagedata.js";
 
@@ -94,7 +94,7 @@ export function lecturersClass({ language, command = "" }) {
     if (command) return setStatus(`${classWords(language(), "needsApp")} ${command}`);
     try {
       const request = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
-      const { secret, ...state } = await ask("api/classes", request).then((answer) => answer.json());
+      const { secret, ...state } = await askJson("api/classes", request);
       openClass(state.code, secret, state);
     } catch (error) {
       setStatus(troubleWords(error));
@@ -133,8 +133,7 @@ export function lecturersClass({ language, command = "" }) {
     while (round === lecture.pollRound) {
       try {
         const count = lecture.now?.count ?? "";
-        const answer = await askAsLecturer(`api/classes/${lecture.code}/lecturer?after=${count}`);
-        const state = await answer.json();
+        const state = await (await askAsLecturer(`api/classes/${lecture.code}/lecturer?after=${count}`)).json();
         if (round === lecture.pollRound) takeState(state);
         await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE));
       } catch (error) {
@@ -149,8 +148,7 @@ export function lecturersClass({ language, command = "" }) {
     const { code, secret } = lecture;
     try {
       const body = JSON.stringify({ do: action, ...fields });
-      const answer = await askAsLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
-      const state = await answer.json();
+      const state = await (await askAsLecturer(`api/classes/${code}/lecturer`, { method: "POST", body })).json();
       if (secret === lecture.secret) takeState(state);
     } catch (error) {
       setStatus(troubleWords(error));

@@ -1,13 +1,12 @@
-// The sheet of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
+// The row of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
-import { make, setText } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./toolbarparts.js";
+import { make, oneTabStop, setTabStop, setText } from "../drawing/dom.js";
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
 export const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
-// `host`: the toolbar's host. Its changing fields are read at each draw().
+// `host`: the toolbar's host. Its changing fields are read at each draw(). except: the key of a picture to leave out.
 export function createStrip(host) {
   const { choice, ownPictures } = host;
   const [ownRow, samples] = [make("span", "mine"), make("span", "samples")];
@@ -24,33 +23,24 @@ export function createStrip(host) {
 
   const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
 
-  pictures.addEventListener("keydown", (event) => {
-    const nextButton = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
-    if (!nextButton) return;
-    event.preventDefault();
-    makeOneStop(buttons(), nextButton);
-    nextButton.focus();
-  });
+  oneTabStop(pictures, buttons);
+
   function draw() {
     const chosenKey = chosenKeyOf(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
     const ownThumbnail = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
-    fill(samples, host.catalogue.samples.map(sampleOf));
-    fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail));
-    const losesFocus = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
+    const offered = ({ key }) => key !== host.except;
+    fill(samples, host.catalogue.samples.map(sampleOf).filter(offered));
+    fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail).filter(offered));
+    const losesFocus = forgetButton === document.activeElement && !ownPictures.list.length;
     forgetButton.hidden = !ownPictures.list.length;
-    let pressedButton = null;
-    for (const item of buttons()) {
-      const isPressed = String(item.dataset.sample === chosenKey);
-      if (item.getAttribute("aria-pressed") !== isPressed) item.setAttribute("aria-pressed", isPressed);
-      if (isPressed === "true") pressedButton = item;
-    }
+    for (const button of buttons()) button.setAttribute("aria-pressed", String(button.dataset.sample === chosenKey));
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
-    setText(words, picture ? `yours: ${picture.title}` : "or drop yours");
-    if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
-    const hasFocus = buttons().includes(root.getRootNode().activeElement);
-    if (!hasFocus || pressedButton === root.getRootNode().activeElement)
-      makeOneStop(buttons(), pressedButton ?? buttons()[0]);
+    setText(words, picture ? `yours: ${picture.title}` : host.except ? "" : "or drop yours");
+    const tabStop = pictures.querySelector('[aria-pressed="true"]') ?? buttons()[0];
+    if (losesFocus) tabStop?.focus({ preventScroll: true });
+    if (document.activeElement === tabStop || !buttons().includes(document.activeElement))
+      setTabStop(buttons(), tabStop);
   }
 
   function choose(key) {
@@ -58,17 +48,12 @@ export function createStrip(host) {
     else choice.set({ sample: key, mine: null });
   }
 
-  // Updates the row. Existing buttons stay, because a new one would lose the keyboard's focus and its picture would
-  // flicker.
+  // Existing buttons stay, because a new one would lose the keyboard's focus and its picture would flicker.
   function fill(row, list) {
-    const formerButtons = new Map([...row.children].map((button) => [button.dataset.sample, button]));
-    const newButtons = list.map((picture) => formerButtons.get(picture.key) ?? thumbnailButton(picture, choose));
-    const isSame =
-      newButtons.length === row.children.length && newButtons.every((button, i) => button === row.children[i]);
-    if (isSame) return;
-    for (const button of row.children) if (!newButtons.includes(button)) button.remove();
-    newButtons.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
-    makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
+    const former = new Map([...row.children].map((button) => [button.dataset.sample, button]));
+    const current = list.map((picture) => former.get(picture.key) ?? thumbnailButton(picture, choose));
+    for (const button of former.values()) if (!current.includes(button)) button.remove();
+    current.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
   }
 
   return { element: root, draw };

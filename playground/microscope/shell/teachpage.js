@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { isBehindHash, viewWords } from "./address.js";
 import { choice } from "./choice.js";
-import { addressOf, ask, askAgain, wordsOfTrouble } from "./http.js";
+import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 
@@ -52,8 +52,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     }),
   );
   follow(words);
-  ask("api/teach", { signal })
-    .then((answer) => answer.json())
+  askJson("api/teach", { signal })
     .then((material) => {
       page.material = material;
       follow(wordsNow);

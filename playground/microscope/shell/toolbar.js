@@ -15,12 +15,13 @@
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
-import { LANGUAGES, seeWords } from "../see/words.js";
+import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
+import { forgetNotice, notify } from "./notice.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";
 import { chosenKeyOf, createStrip } from "./strip.js";
-import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
+import { besideAsModel, createIcon, createSheet, fillCompare, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
 
@@ -53,12 +54,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
   }
-  menu.addEventListener("keydown", (event) => {
-    const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
-    if (!nextLink) return;
-    event.preventDefault();
-    nextLink.focus();
-  });
+  oneTabStop(menu, () => [...menu.querySelectorAll("a")]);
   menu.append(languageChooser(face));
   box.append(menu, make("small", "", `Attention Playground ${version}`));
 }
@@ -76,30 +72,6 @@ function languageChooser(face) {
   });
   return make("p", { className: "languages", role: "group", "aria-label": language }, ...buttons);
 }
-
-// A select of the grids that the model offers for this picture.
-
-export function createGridChooser(choose) {
-  const select = make("select", { "aria-label": "Patches, rows by columns" });
-  select.onchange = () => choose(Number(select.value));
-  const title = "Patches: rows × columns";
-  const element = make("label", { className: "grid-chooser", title }, select, createIcon("down"));
-  let drawnGrids = "";
-  return {
-    element,
-    draw(grids, detail) {
-      const gridsText = JSON.stringify(grids ?? []);
-      if (gridsText !== drawnGrids) {
-        drawnGrids = gridsText;
-        select.replaceChildren(...(grids ?? []).map(optionOf));
-      }
-      element.hidden = (grids ?? []).length < 2;
-      if (select.value !== String(detail)) select.value = String(detail);
-    },
-  };
-}
-
-const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
 const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
@@ -119,13 +91,12 @@ export function createToolbar(root, host) {
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
   const shareButton = make("button", { className: "sending", onclick: () => hostNow.share() });
   const faceButton = make("button", { className: "other-face", onclick: turn });
-  const notice = createNotice();
   const waitingLine = make("span", { className: "unseen", role: "status" });
 
   root.classList.add("toolbar");
   const openers = [pagesOpener, picturesOpener, moreOpener, photoOpener];
   const buttons = [...openers.map(({ button }) => button), shareButton, faceButton];
-  root.replaceChildren(...buttons, waitingLine, notice.element);
+  root.replaceChildren(...buttons, waitingLine);
   for (const button of buttons.slice(1)) button.tabIndex = -1;
   oneTabStop(root, () => buttons.filter((button) => button.checkVisibility()));
 
@@ -237,11 +208,13 @@ export function createToolbar(root, host) {
   }
 
   function fillWithMore(box) {
-    const chooser = createGridChooser((detail) => {
+    const select = make("select", { "aria-label": "Patches, rows by columns" });
+    select.onchange = () => {
+      const detail = Number(select.value);
       sheet.close();
       choice.set({ detail });
-    });
-    const patches = make("label", "wide", "Patches", chooser.element);
+    };
+    const patches = make("label", "wide", "Patches", select);
     const elements = lines.map((line) => {
       const label = make("span");
       const element = make("button", { className: "wide", onclick: () => openLine(line) }, label, createIcon("on"));
@@ -251,8 +224,11 @@ export function createToolbar(root, host) {
     box.append(picturesLine, modelLine, patches, ...others);
     const redraw = () => {
       for (const line of elements) line.redraw();
-      chooser.draw(hostNow.grids, choice.now.detail);
-      setVisible(patches, !chooser.element.hidden);
+      const grids = hostNow.grids ?? [];
+      const optionOf = ({ detail, grid }) => make("option", { value: detail }, grid.join(" × "));
+      select.replaceChildren(...grids.map(optionOf));
+      select.value = String(choice.now.detail);
+      setVisible(patches, grids.length > 1);
     };
     redraw();
     return redraw;
@@ -267,18 +243,19 @@ export function createToolbar(root, host) {
   }
 
   async function takeFiles(files) {
-    if (files.some(({ name }) => WEIGHTS_NAME.test(name))) return [sheet.close(), notice.say(MODEL_DROPPED)];
+    if (files.some(({ name }) => WEIGHTS_NAME.test(name)))
+      return [sheet.close(), notify(MODEL_DROPPED, { stays: true })];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
-    notice.say("");
+    forgetNotice(true);
     wait(pictures.length);
     for (const file of pictures) {
       try {
         await ownPictures.open(await shrinkIfLarge(file));
       } catch (trouble) {
         const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
-        if (!controller.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence);
+        notify(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence, { stays: true });
       }
       wait(-1);
     }
@@ -311,7 +288,7 @@ export function createToolbar(root, host) {
   let shownChoice = choice.now;
   function onChoice() {
     const { sample, mine: ownId } = choice.now;
-    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) notice.say("");
+    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) forgetNotice(true);
     shownChoice = choice.now;
     draw();
   }
@@ -338,18 +315,6 @@ export function createToolbar(root, host) {
 
 function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
-}
-
-// A sentence about an error. It stays until the person closes it, opens another file or shows another picture.
-function createNotice() {
-  const message = make("p", { role: "alert" });
-  const close = make("button", { "aria-label": "Close", onclick: () => write("") }, "×");
-  const element = make("div", { className: "notice", hidden: true }, message, close);
-  const write = (words) => {
-    message.textContent = words;
-    element.hidden = !words;
-  };
-  return { element, say: write };
 }
 
 // Whether the page's text is lighter than its paper.

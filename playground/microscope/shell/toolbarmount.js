@@ -70,7 +70,6 @@ const hostOf = ({ data, more }) => ({
   link: pageAddress,
   share: () => visit.share?.(),
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
-  notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
   sheets: { models: fillModels, export: more.fillExport },
   ...more,

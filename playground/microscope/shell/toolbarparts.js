@@ -1,6 +1,7 @@
 // Parts of the toolbar: icons of its buttons, its sheets, and the sheet for comparing.
 
 import { make } from "../drawing/dom.js";
+import { chosenKeyOf, createStrip } from "./strip.js";
 
 const STROKES = {
   camera: "M3 6.5h3.2l1.3-2h5l1.3 2H17v9H3zM10 8.2a2.6 2.6 0 1 1 0 5.2a2.6 2.6 0 1 1 0-5.2",
@@ -16,19 +17,6 @@ export const createIcon = (name) =>
     "aria-hidden": "true",
     innerHTML: `<svg viewBox="0 0 20 20"><path d="${STROKES[name]}"/></svg>`,
   });
-
-// Below: makes a row of buttons one stop of the Tab key; arrow keys move within the row.
-
-// The item to which a key moves the focus; `keys`: [back, forward].
-export function nextByKey(event, items, [backKey, forwardKey]) {
-  const index = items.indexOf(event.target);
-  const target = { [backKey]: index - 1, [forwardKey]: index + 1, Home: 0, End: items.length - 1 }[event.key];
-  return index < 0 ? undefined : items[target];
-}
-
-export function makeOneStop(items, tabStop) {
-  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
-}
 
 // The sheet under a button. The toolbar has one sheet for all buttons, so that two sheets are never open.
 // The sheet lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
@@ -135,7 +123,7 @@ export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   );
 }
 
-// An object like `choice` for the sheet of models, which then reads and sets the compared model.
+// Objects like `choice` for the sheet of models and for the row of pictures, which then read and set what is compared.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };
@@ -144,22 +132,27 @@ export const besideAsModel = (choice) => ({
   follow: (listener) => choice.follow(listener),
   words: () => choice.words(),
 });
+const besideAsPicture = (choice, onDone) => ({
+  now: choice.now.beside ?? {},
+  set: ({ mine, sample }) => [choice.set({ beside: mine ? { mine } : { sample } }), onDone()],
+});
 
 // fillWithModels(box) writes the cards of the models.
 export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillWithModels, done: onDone }) {
-  const setBeside = (beside) => {
-    choice.set({ beside });
-    onDone();
-  };
-  const choiceNow = choice.now;
-  if (choiceNow.beside) {
-    const sentence = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
-    const end = { className: "wide", onclick: () => setBeside(null) };
+  const { now } = choice;
+  if (now.beside) {
+    const sentence = `Compared with ${titleOfBeside(now, { catalogue, ownPictures, titles })}`;
+    const end = { className: "wide", onclick: () => [choice.set({ beside: null }), onDone()] };
     box.append(make("p", "", sentence), make("button", end, "Nothing: end the comparison"));
   }
   const tabBox = make("div");
   const fillTab = {
-    "Another picture": () => fillWithPictures(tabBox, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
+    "Another picture"() {
+      const except = chosenKeyOf(now);
+      const strip = createStrip({ catalogue, ownPictures, except, choice: besideAsPicture(choice, onDone) });
+      tabBox.append(strip.element);
+      strip.draw();
+    },
     "Another model, on this picture": () => fillWithModels(tabBox),
   };
   const showTab = (words) => {
@@ -170,28 +163,5 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
   const tabOf = (words) => make("button", { onclick: () => showTab(words) }, words);
   const tabs = make("div", "tabs", ...Object.keys(fillTab).map(tabOf));
   box.append(tabs, tabBox);
-  showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
-}
-
-function fillWithPictures(box, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
-  const ownItems = ownPictures.list
-    .toReversed()
-    .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
-  const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
-  const list = make("div", "besides");
-  const isSamePicture = (words, { mine, sample }) =>
-    words.mine ? words.mine === mine : !mine && words.sample === sample;
-  for (const { words, title, src, own: isOwn } of [...ownItems, ...samples]) {
-    if (isSamePicture(words, choiceNow)) continue;
-    const name = isOwn ? `Yours: ${title}` : title;
-    const isPressed = Boolean(choiceNow.beside && isSamePicture(words, choiceNow.beside));
-    const fields = {
-      title: name,
-      onclick: () => setBeside(words),
-      "aria-pressed": String(isPressed),
-      "data-beside": words.mine ? `mine:${words.mine}` : words.sample,
-    };
-    list.append(make("button", fields, make("img", { src, alt: "", draggable: false }), make("span", "", name)));
-  }
-  box.append(list);
+  showTab(Object.keys(fillTab)[now.beside?.model ? 1 : 0]);
 }

@@ -3,9 +3,9 @@
 import { localNumber, percent } from "../core/numbers.js";
 import { sayRow, shownPlace } from "../core/says.js";
 import { make } from "../drawing/dom.js";
-import { seeWords } from "../see/words.js";
+import { seeWords } from "../lens/words.js";
 import { openFace } from "./address.js";
-import { addressOf, ask, wordsOfTrouble } from "./http.js";
+import { addressOf, askJson, wordsOfTrouble } from "./http.js";
 
 const WALL_MARKUP = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
@@ -17,8 +17,7 @@ export function mountWall(root, { link, go }) {
   const draw = () => writeWall(root, moments, face.language, { link, go });
   const unfollow = face.follow(draw);
   draw();
-  ask("api/moments")
-    .then((response) => response.json())
+  askJson("api/moments")
     .then((list) => {
       moments = list;
       draw();

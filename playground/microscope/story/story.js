@@ -35,8 +35,7 @@ const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
 // shared file has no cat() and no lab().
 // klass: the state, bar and board of a class that guesses together, see shell/storyway.js.
 export function createStory(lens, see, { language, way, klass }) {
-  const { choice, data, frame, page } = lens;
-  const { root, refs } = page;
+  const { choice, data, frame, page, root, refs } = lens;
   const panel = make("section", { className: "story", innerHTML: PANEL_MARKUP });
   const footer = make("nav", { className: "story-foot", innerHTML: FOOT_MARKUP });
   refs.below.append(panel);
@@ -210,7 +209,7 @@ export function createStory(lens, see, { language, way, klass }) {
     findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.question;
     drawFigure(findPart("figure"), scene.figure, story.facts, {
-      photo: photoAs(photoOf(data, frame, page, data.main).image),
+      photo: photoAs(photoOf(lens, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ratio: frame.ratio,
       guessed,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outsideShare, sayRow, writeRow } from "../../../playground/microscope/core/says.js";
-import { seeWords } from "../../../playground/microscope/see/words.js";
+import { seeWords } from "../../../playground/microscope/lens/words.js";
 
 const EYE = { kind: "eye", box: [0, 0, 0.1, 0.1] };
 const place = (share, change) => ({ share, area: 0.07, patches: [0], brightest: 0, own: false, part: null, ...change });

@@ -51,22 +51,6 @@ test("a view travels through a link and comes back", () => {
   assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
 });
 
-test("the words of an address that a view ignores are listed", () => {
-  const ignoredWords = (address) => {
-    const words = view.viewFromQuery(address);
-    return view.wordsNotTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
-  };
-  assert.deepEqual(ignoredWords("layer=99&label=landscape&what=nothing"), [
-    "layer=99",
-    "label=landscape",
-    "what=nothing",
-  ]);
-  assert.deepEqual(ignoredWords("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
-  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright"), ["scale=nonsense", "ceiling=bright"]);
-  assert.deepEqual(ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&label=3&curtain=0.50"), []);
-  assert.deepEqual(view.wordsNotTaken(null, view.DEFAULT_VIEW), []);
-});
-
 test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {
   for (const trainedScale of [0.125, 0.0884, 0.25]) {
     assertNear(view.dialToScale(0, trainedScale), 0);

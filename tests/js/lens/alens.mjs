@@ -67,7 +67,7 @@ export function aLens({ pack = {}, view = {}, offers, ahead = false, host = {} }
 
 // Runs the part of a frame that asks the source. `pointed`: the frame follows a move of the cursor.
 export function runFrame(lens, pointed = false) {
-  resolve(lens.choice, lens.data, lens.frame);
+  resolve(lens);
   askForMissing(lens, pointed);
   explain(lens);
 }

@@ -139,11 +139,11 @@ test("the rollout of a large picture comes for a locked patch, and is shown for 
   assert.deepEqual(requestsButNames(), ["rollout cat 2,3"]);
   latestRequest(source, "rollout").answer(new Uint16Array(grid[0] * grid[1] + 1).fill(0x3800));
   await passTime(REST_MS);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values[9], 0.5);
+  assert.equal(overlayNow(lens).values[9], 0.5);
   assert.deepEqual(requestsButNames(), [], "it is here");
   lens.choice.view = { ...lens.choice.view, query: "4,4" };
   runFrame(lens);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
+  assert.equal(overlayNow(lens), null);
   await passTime(REST_MS);
   assert.deepEqual(requestsButNames(), ["rollout cat 4,4"]);
 });
@@ -236,7 +236,8 @@ test("a rounded layer is drawn at once, gives no numbers, and is replaced by the
   runFrame(lens);
   const { shown } = lens.frame;
   assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.rounded.pack]);
-  assert.equal(aimedPair({ aim: 0, view: lens.choice.view }, lens.frame), null);
+  lens.choice.aim = 0;
+  assert.equal(aimedPair(lens), null);
   await passTime(REST_MS);
   const question = latestRequest(source, "layers cat 3");
   assert.equal(question.rounded, undefined);

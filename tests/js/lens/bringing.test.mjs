@@ -11,7 +11,7 @@ const refusalOf = (status) => Object.assign(new Error(`refused: ${status}`), { s
 
 test("a trace comes with its picture and the one head on view", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: "2", head: "1" });
+  const broughtEntries = fetchEntries(lens, [DOG_TRACE], { layer: "2", head: "1" });
   assert.deepEqual(newRequests(source), ["layers dog 2", "picture dog"]);
   assert.deepEqual(latestRequest(source, "layers").heads, [1]);
   latestRequest(source, "layers").answer(packOf({ held: [2], some: [1] }));
@@ -28,10 +28,10 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
     (question) => question.fail(refusalOf(400)),
   ]) {
     const { lens, source } = aLens();
-    const formerRequest = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+    const formerRequest = fetchEntries(lens, [DOG_TRACE], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
     newRequests(source);
-    const newerRequest = fetchEntries(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
+    const newerRequest = fetchEntries(lens, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
     endRequest(layers);
     picture.answer("bitmap");
@@ -45,7 +45,7 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
 
 test("a layer that the model has not falls back to what the source chooses, all heads of it", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 11, head: 9 });
+  const broughtEntries = fetchEntries(lens, [DOG_TRACE], { layer: 11, head: 9 });
   latestRequest(source, "picture").answer("bitmap");
   latestRequest(source, "layers").fail(refusalOf(400));
   await passTime();
@@ -60,7 +60,7 @@ test("a layer that the model has not falls back to what the source chooses, all 
 test("any other refusal is told to who wished, and asked no further", async () => {
   for (const status of [0, 404, 410, 500]) {
     const { lens, source } = aLens();
-    const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+    const broughtEntries = fetchEntries(lens, [DOG_TRACE], { layer: 0, head: 0 });
     latestRequest(source, "layers").fail(refusalOf(status));
     await assert.rejects(broughtEntries, { status });
     assert.deepEqual(newRequests(source), ["layers dog 0", "picture dog"]);
@@ -69,7 +69,7 @@ test("any other refusal is told to who wished, and asked no further", async () =
 
 test("without its picture a trace is shown all the same, and the lens says so", async () => {
   const { lens, source } = aLens();
-  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 });
+  const broughtEntries = fetchEntries(lens, [DOG_TRACE], { layer: 0, head: 0 });
   latestRequest(source, "layers").answer(packOf());
   latestRequest(source, "picture").fail(new Error("broken"));
   const [entry] = await broughtEntries;

@@ -29,17 +29,17 @@ async function lensWithLabels(view, labels = LABELS) {
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
   const { lens, source, count, halves } = await lensWithLabels({ what: "relevance" });
   assert.deepEqual(count(), [], "it costs a pass forward and one back");
-  assert.match(explainedWaitingWords(lens.choice, lens.data, lens.frame), /Click a patch/);
+  assert.match(explainedWaitingWords(lens), /Click a patch/);
   lens.choice.view = { ...lens.choice.view, locked: true, query: "0,1" };
   runFrame(lens);
   await passTime(REST_MS);
   assert.deepEqual(count(), ["relevance cat 0,1"]);
   latestRequest(source, "relevance").answer(halves(0x3c00));
   await passTime();
-  assert.ok(overlayNow(lens.choice, lens.data, lens.frame).values.every((value) => value === 1));
+  assert.ok(overlayNow(lens).values.every((value) => value === 1));
   lens.choice.view = { ...lens.choice.view, query: "1,1" };
   runFrame(lens);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
+  assert.equal(overlayNow(lens), null);
 });
 
 test("an occlusion comes step by step, and its check of relevance is told beside relevance", async () => {
@@ -48,7 +48,7 @@ test("an occlusion comes step by step, and its check of relevance is told beside
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 0"]);
   latestRequest(source, "occlusion").answer(occlusion);
   await passTime(REST_MS);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).passes, 24, "a coarse map is shown while the next comes");
+  assert.equal(overlayNow(lens).passes, 24, "a coarse map is shown while the next comes");
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 1"]);
   latestRequest(source, "occlusion").answer({ ...occlusion, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await passTime(REST_MS);
@@ -98,7 +98,7 @@ test("a typed text is asked about where the model learned from captions, and in 
   assert.deepEqual(requests(), ["text cat 1 a cat"], "and of labels nobody asks");
   latestRequest(source, "text").answer(halves());
   await passTime(REST_MS);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values[3], 0.5);
+  assert.equal(overlayNow(lens).values[3], 0.5);
   lens.choice.view = { ...lens.choice.view, layer: 3 };
   runFrame(lens);
   await passTime(REST_MS);

@@ -46,10 +46,10 @@ function openedLens({ view = {}, trace = OWN_TRACE, pack = ALL_LAYERS, offers } 
     lens.choice.view = { ...lens.choice.view, ...change };
   };
   lens.page.opens = () => moves.push("opened");
-  lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
-  bindMoment(lens.choice, lens.page);
-  noteOpening(lens.choice, lens.data, lens.page, view);
-  lookForMoment(lens.choice, lens.data, lens.page);
+  lens.page.schedule = () => lookForMoment(lens);
+  bindMoment(lens);
+  noteOpening(lens, view);
+  lookForMoment(lens);
   return { lens, choices, moves };
 }
 
@@ -84,7 +84,7 @@ test("where nothing stands out, the class token's row opens and a message says s
     lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX, clientY: 5 }));
   assert.equal(lens.page.refs.message.textContent, "");
   lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
-  noteOpening(lens.choice, lens.data, lens.page, null);
+  noteOpening(lens, null);
   assert.equal(lens.choice.opening.kind, "", "nothing of the former picture is claimed");
 });
 
@@ -93,8 +93,8 @@ test("a coarse grid is not searched again; the finer one is, where the coarse on
   await passTime(2000);
   assert.deepEqual(moves, []);
   lens.data.main = { ...lens.data.main, id: "finer", trace: OWN_TRACE, pack: unpack(packOf(STRIKING)) };
-  noteOpening(lens.choice, lens.data, lens.page, null);
-  lookForMoment(lens.choice, lens.data, lens.page);
+  noteOpening(lens, null);
+  lookForMoment(lens);
   await finishSearch(lens);
   assert.equal(openingRow(STRIKING).kind, "far");
   assert.deepEqual(shownRow(lens), openingRow(STRIKING).row);
@@ -126,12 +126,12 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
   const { lens, moves } = openedLens();
   lens.page.choose({ head: 1 });
-  noteOpening(lens.choice, lens.data, lens.page, null);
+  noteOpening(lens, null);
   await finishSearch(lens);
   assert.equal(moves.length, 0);
   lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
-  noteOpening(lens.choice, lens.data, lens.page, null);
-  lookForMoment(lens.choice, lens.data, lens.page);
+  noteOpening(lens, null);
+  lookForMoment(lens);
   await finishSearch(lens);
   assert.deepEqual(moves, ["opened"]);
 });
@@ -141,7 +141,7 @@ test("surprises go round and lock their patch", async () => {
   await finishSearch(lens);
   const surprises = [];
   for (let n = 0; n < 12; n++) {
-    surprise(lens.choice, lens.data, lens.page);
+    surprise(lens);
     const { layer, head, query, locked } = choices.at(-1);
     assert.ok(locked);
     surprises.push(`${layer} ${head} ${query}`);

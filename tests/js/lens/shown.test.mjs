@@ -10,8 +10,8 @@ test("a map that the source made is shown for its own patch, picture and kind al
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
   const isOverlayShown = (overlay) => {
     lens.data.overlay = overlay;
-    resolve(lens.choice, lens.data, lens.frame);
-    return overlayNow(lens.choice, lens.data, lens.frame) !== null;
+    resolve(lens);
+    return overlayNow(lens) !== null;
   };
   const overlay = { what: "rollout", query: "1,1", id: "cat", values: [] };
   assert.equal(isOverlayShown(overlay), true);
@@ -39,28 +39,28 @@ test("a head's name is that of its number in the model, of this picture and laye
     `${name}: why`,
   ]);
   storeNames(lens.data, "cat", 1, heads);
-  resolve(lens.choice, lens.data, lens.frame);
-  assert.deepEqual(habitOf(lens.data, lens.frame, 1, 0), {
+  resolve(lens);
+  assert.deepEqual(habitOf(lens, 1, 0), {
     label: "e long",
     short: "e",
     colour: "#e",
     told: "e: told",
     means: "e: why",
   });
-  assert.equal(habitOf(lens.data, lens.frame, 1, 1).short, "b");
-  assert.deepEqual([habitOf(lens.data, lens.frame, 0, 0), habitOf(lens.data, lens.frame, 1, 2)], [null, null]);
+  assert.equal(habitOf(lens, 1, 1).short, "b");
+  assert.deepEqual([habitOf(lens, 0, 0), habitOf(lens, 1, 2)], [null, null]);
   storeNames(lens.data, "cat", 2, [
     ["", "", ""],
     ["one", "o", "#o"],
   ]);
-  assert.equal(habitOf(lens.data, lens.frame, 2, 1).told, "");
+  assert.equal(habitOf(lens, 2, 1).told, "");
   lens.data.main = receive(lens.data, aTrace("dog"), packOf());
-  assert.equal(habitOf(lens.data, lens.frame, 1, 0), null, "these are the names of another picture");
+  assert.equal(habitOf(lens, 1, 0), null, "these are the names of another picture");
 });
 
 test("with another scale a head has no name: it was measured at the trained one", () => {
   const { lens } = aLens({ view: { scale: "off" } });
   storeNames(lens.data, "cat", 0, [["a long", "a", "#a"]]);
-  resolve(lens.choice, lens.data, lens.frame);
-  assert.equal(habitOf(lens.data, lens.frame, 0, 0), null);
+  resolve(lens);
+  assert.equal(habitOf(lens, 0, 0), null);
 });

@@ -8,7 +8,7 @@ const { default: arrows } = await import("../../../playground/microscope/lessons
 const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
 
 const START_ARROWS = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
-const DATA = { arrows: START_ARROWS, start: START_ARROWS, still: false };
+const DATA = { arrows: START_ARROWS, start: START_ARROWS };
 test("letters choose a token, Q and K its arrow, the arrow keys move the tip, and numbers can be typed", () => {
   const drawing = mountDrawing(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');

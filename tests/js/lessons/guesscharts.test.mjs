@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { reasonFor } from "../../../playground/microscope/core/guesses.js";
-import { axis, CHARTS, photograph } from "../../../playground/microscope/lessons/guesscharts.js";
+import { axis } from "../../../playground/microscope/drawing/axes.js";
+import { CHARTS, photograph } from "../../../playground/microscope/lessons/guesscharts.js";
 
 test("an axis leads to pixels and back, and stays within its ends", () => {
   for (const log of [false, true]) {

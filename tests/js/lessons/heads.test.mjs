@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mountPart } from "./mounting.mjs";
+import { mountDrawing } from "./mounting.mjs";
 
 const { board } = await import("../../../playground/microscope/lessons/heads.js");
 
@@ -26,19 +26,13 @@ const BOARD = {
   summary: null,
 };
 
-function mountBoard(data = BOARD) {
-  const sentSettings = [];
-  const drawing = mountPart(board, data, { set: ({ off }) => sentSettings.push(off) });
-  return { ...drawing, toldSettings: sentSettings };
-}
-
 test("where only some states were played, a press leaves that head or layer off alone", () => {
-  const drawing = mountBoard({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
+  const drawing = mountDrawing(board, { ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
   drawing.click(cellOf(drawing, 1, 2));
   drawing.click(cellOf(drawing, 0, 1));
-  assert.deepEqual(drawing.toldSettings.at(-1), "0.1");
+  assert.deepEqual(drawing.toldSettings.off, "0.1");
   drawing.click(drawing.parentElement.querySelectorAll("button.side")[1]);
-  assert.deepEqual(drawing.toldSettings.at(-1), "1.0 1.1 1.2");
+  assert.deepEqual(drawing.toldSettings.off, "1.0 1.1 1.2");
   drawing.click(cellOf(drawing, 1, 1));
-  assert.deepEqual(drawing.toldSettings.at(-1), "", "it is on again, and the others with it");
+  assert.deepEqual(drawing.toldSettings.off, "", "it is on again, and the others with it");
 });

@@ -5,7 +5,10 @@ import { CHARTS } from "../../../playground/microscope/lessons/guesscharts.js";
 
 test("a subscript stands low, and a root has its bar", () => {
   assert.equal(markedWords("after W_O"), "after <i>W</i><sub>O</sub>");
-  assert.match(markedWords("1/√d_k"), /1\/√<span class="under-root"><i>d<\/i><sub>k<\/sub><\/span>/);
+  assert.match(
+    markedWords("1/√d_k"),
+    /1\/<span class="root">√<span class="under-root"><i>d<\/i><sub>k<\/sub><\/span><\/span>/,
+  );
   assert.match(markedWords("÷ √64"), /√<span class="under-root">64<\/span>/);
 });
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { CLASS_WORDS } from "../../../playground/microscope/classroom/words.js";
 import { GRADE_WORDS } from "../../../playground/microscope/core/grades.js";
 import { PART_NAMES, ROW_WORDS } from "../../../playground/microscope/core/says.js";
-import { habitIn, LANGUAGES, languageOf, SEE_WORDS } from "../../../playground/microscope/see/words.js";
+import { habitIn, LANGUAGES, languageOf, SEE_WORDS } from "../../../playground/microscope/lens/words.js";
 import { STORY_WORDS } from "../../../playground/microscope/story/words.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);

@@ -5,7 +5,6 @@ import {
   catalogue,
   choiceAfter,
   choiceFrom,
-  droppedWords,
   usualOpening,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
@@ -121,22 +120,4 @@ test("hostile words are left out", () => {
   for (const text of ["sample:", "sample:nobody", "mine", "model", "path:/etc", "__proto__:x", ":x", "xsample:tabby"])
     assert.equal(choiceFrom({ with: text }).beside, null, text);
   assert.equal(choiceFrom({ mine: OWN_ID, sample: "meadow" }).sample, null, "one picture");
-});
-
-test("the words of an address that the choice ignores are listed, but not words that name the usual", () => {
-  const droppedTexts = (words) => droppedWords(words, choiceFrom(words)).map(([key, word]) => `${key}=${word}`);
-  const unknownWords = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
-  assert.deepEqual(
-    droppedTexts(unknownWords),
-    ["sample=nobody", "detail=7", "with=sample:nobody"],
-    "a model is the server's to know",
-  );
-  assert.deepEqual(droppedTexts({ mine: "x" }), ["mine=x"]);
-  for (const words of [
-    {},
-    { sample: "meadow", model: "dino", detail: "1" },
-    { sample: "meadow", detail: "2", with: "sample:flock" },
-    { sample: "tabby", mine: OWN_ID },
-  ])
-    assert.deepEqual(droppedTexts(words), []);
 });

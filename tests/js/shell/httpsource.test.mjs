@@ -60,11 +60,10 @@ test("the rollout of a large picture is asked for of one patch, and names of one
   ]);
 });
 
-test("a sample's usual layers have one short address, early and late, which nginx caches", async () => {
+test("a sample's usual layers have one short address, which nginx caches", async () => {
   const answers = { "api/trace": () => json(description({ usual: true, picture: { sample: "tabby", address: "p" } })) };
   const server = aServer((question) => (answers[pathAndWords(question)[0]] ?? (() => new Response("pack")))());
   const source = aSource();
-  await source.beginWith({}, () => ({ layer: 6, head: 5 }));
   const trace = await source.open({});
   await source.layers(trace, [6], { heads: [5] });
   await source.layers(trace, [6]);
@@ -87,12 +86,4 @@ test("a model that the page has not is refused by its name", async () => {
   });
   await assert.rejects(source.open({ model: "leaves" }), { status: 404, message: /has no model called leaves/ });
   await assert.rejects(source.open({ model: "dino" }), { message: /was written without the network/ });
-});
-
-test("what failed ahead is asked for again by who needs it, and fails there with its sentence", async () => {
-  const server = aServer(() => json({ says: "no" }, 503));
-  const source = aSource();
-  await assert.rejects(source.beginWith({ sample: "tabby" }, () => ({ layer: 0, head: 0 })));
-  await assert.rejects(source.open({ sample: "tabby" }), { says: "no" });
-  assert.equal(server.questions.length, 2);
 });

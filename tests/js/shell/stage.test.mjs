@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { DEFAULT_VIEW, tidyView } from "../../../playground/microscope/core/view.js";
-import { setView, viewNow, visit } from "../../../playground/microscope/shell/address.js";
+import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
+import { setView, viewNow } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
 import { Refusal, SERVER_RETRY_MS } from "../../../playground/microscope/shell/http.js";
 import { preferSource } from "../../../playground/microscope/shell/httpsource.js";
@@ -159,27 +159,6 @@ test("what stands beside the picture stays while the server is busy", async () =
     status: 503,
   });
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
-});
-
-test("a sentence names, once, the words of an address that can't be shown", async () => {
-  const stage = { ...aStage([{}, {}]), stop: new AbortController() };
-  const { lens } = stage;
-  const show = lens.show;
-  lens.show = async (options) => {
-    await show(options);
-    lens.view = tidyView(lens.view);
-    return true;
-  };
-  choice.open({ sample: "flock", model: "bundled" });
-  visit.leftOut = [["with", "sample:nobody"]];
-  await showChoice(stage, { view: { layer: "4", label: "landscape" } });
-  assert.equal(
-    notice(),
-    "The address asks for with=sample:nobody and label=landscape, which this page can't show: it is left out. " +
-      "A label is said by its number.",
-  );
-  await showChoice(stage, { view: { layer: "4" } });
-  assert.equal(notice(), undefined);
 });
 
 test("a model that lies here under another name is opened by a press", async () => {

@@ -1,4 +1,4 @@
-// All of See's words in whole sentences, one table for each language. {here} becomes the marked place in the picture.
+// The words of See, and of those parts of Lab that See shows too, one table for each language. Lab speaks English.
 // No DOM.
 import { filledIn } from "../core/numbers.js";
 
@@ -48,8 +48,6 @@ export const SEE_WORDS = {
     weightsFirst: "weights, largest first",
     kernels: "the kernel's",
     pictureNamed: "Attention picture. Arrow keys move the patch, Escape unlocks it.",
-    layerNamed: "Layer",
-    layerNow: "layer {layer}",
     wallNamed: "Every layer and head as a thumbnail; press one to enlarge it",
     curveNamed: "Weights from largest to smallest",
     switchNamed: "Divide scores by the square root of d_k",
@@ -156,8 +154,6 @@ export const SEE_WORDS = {
     weightsFirst: "Gewichte, das größte zuerst",
     kernels: "die des Filters:",
     pictureNamed: "Bild der Attention. Pfeiltasten versetzen das Feld, Escape löst es.",
-    layerNamed: "Schicht",
-    layerNow: "Schicht {layer}",
     wallNamed: "Jede Schicht und jeder Kopf als kleines Bild; ein Druck vergrößert es",
     curveNamed: "Gewichte vom größten zum kleinsten",
     switchNamed: "Scores durch die Wurzel aus d_k teilen",
