@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from playground import cuts, tracing
-from playground.analysis import explain, faithfulness, occlusion
+from playground.analysis import explain, faithfulness, occlusion, sinks
 from playground.analysis.ablation import by_layer, chained, muting_heads, replacing_heads
 from playground.analysis.faithfulness import Foretold, MapMethod
 from playground.analysis.occlusion import Filling
@@ -142,6 +142,30 @@ class Trace(tracing.Trace):
         0.0
         """
         return faithfulness.measure(self, explain.answer_of(self, query, label), method, by)
+
+    def sinks(self, least: float = sinks.SINK_SHARE) -> list[sinks.Sink]:
+        """The heads in which one token takes at least this share of everybody's weight, and which of two things that
+        is: what the token carries is next to nothing, or one thing for all (see analysis/sinks.py).
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> seen.sinks()
+        []
+        """
+        return sinks.sinks(self, least)
+
+    def contribution(self, layer: int, head: int, query: Query) -> Tensor:
+        """(tokens,): each token's part in what the head writes into the query, signed; the parts sum to 1. A weight
+        times a value may point away from the sum: then the token works against the rest of the head. It does not say
+        what later layers make of it. (Kobayashi et al., 2020, without the sign; Ferrando et al., 2022.)
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> round(float(seen.contribution(4, 0, (7, 5)).sum()), 4)
+        1.0
+        """
+        layer, token, head = self.layer_number(layer), self.token(query), self.head_number(head)
+        values = sinks.in_the_stream(self, layer)[head]  # (N, d)
+        written = self.row(layer, head, token) @ values  # (d,)
+        return self.row(layer, head, token) * (values @ written) / written.square().sum().clamp(min=1e-30)
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""

@@ -17,9 +17,9 @@ from torch import Tensor
 from playground.tracing import Trace
 from playground.vit_parts import output_matrices, plainly
 
-SINK_SHARE = 0.3  # a token that takes this share of the mean row is a sink
+SINK_SHARE = 0.2  # a token that takes this share of the mean row is a sink
 LITTLE = 0.5  # × the median value's length: below it a sink carries next to nothing
-ONE_THING = 2.0  # effective rank of what the head writes, at most, where it writes one thing to all
+ONE_THING = 2.5  # effective rank of what the head writes, at most, where it writes one thing to all
 MOST_QUERIES = 256  # patches whose rows are averaged
 Kind = Literal["nothing", "one thing", "neither"]
 
@@ -51,7 +51,7 @@ def sinks(trace: Trace, least: float = SINK_SHARE) -> list[Sink]:
         if not (shares >= least).any():
             continue
         norms = trace.value_norms(layer)  # (h, N)
-        ranks = effective_ranks(written(trace, layer, weights))
+        ranks = effective_ranks(weights @ in_the_stream(trace, layer))
         for head in (shares >= least).nonzero()[:, 0].tolist():
             token = int(tokens[head])
             carried = float(norms[head, token] / norms[head].median())
@@ -61,12 +61,12 @@ def sinks(trace: Trace, least: float = SINK_SHARE) -> list[Sink]:
     return found
 
 
-def written(trace: Trace, layer: int, weights: Tensor) -> Tensor:
-    """(h, queries, d): what each head writes, up to a rotation of the residual stream, which changes no singular value:
-    W_O = Q R, and Q's columns are orthonormal."""
-    v = trace.record[layer].v.float().cpu()  # (h, N, d)
-    _, upper = torch.linalg.qr(output_matrices(trace._need_vit().blocks[layer]).float().cpu())  # (h, D, d) -> (h, d, d)
-    return weights @ v @ upper.mT
+def in_the_stream(trace: Trace, layer: int) -> Tensor:
+    """(h, N, d): each value after W_O, up to a rotation of the residual stream, which changes no length, no product and
+    no singular value: W_O = Q R, and Q's columns are orthonormal."""
+    vit, v = trace._need_vit(), trace.record[layer].v.float().cpu()
+    _, upper = torch.linalg.qr(output_matrices(vit.blocks[layer]).float().cpu())  # (h, D, d) -> (h, d, d)
+    return v @ upper.mT
 
 
 def effective_ranks(x: Tensor) -> Tensor:

@@ -1,0 +1,71 @@
+"""What takes weight from everybody, and what it hands over; the parts of what a head writes."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import playground
+from playground.analysis.ablation import contributions
+from playground.analysis.sinks import effective_ranks
+from playground.vit import QKV
+
+LAYER, HEAD, SINK = 3, 1, 20
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return playground.trace("untrained", "meadow")
+
+
+def with_a_sink(seen, value_factor):
+    """The same pass, but in one head every patch looks at one token, whose value is `value_factor` times as long."""
+    q, k, v = (part.clone() for part in seen.record[LAYER])
+    q[HEAD], k[HEAD] = 1.0, 0.0
+    k[HEAD, SINK] = 1.0  # the product is d, the score √d
+    v[HEAD, SINK] *= value_factor
+    v[HEAD] += 0.05 * torch.randn(v[HEAD].shape, generator=torch.Generator().manual_seed(0))
+    k[HEAD, SINK] *= 3
+    return replace(seen, record={**seen.record, LAYER: QKV(q, k, v)})
+
+
+@pytest.mark.parametrize(("factor", "kind"), [(0.0, "nothing"), (30.0, "one thing")])
+def test_a_sink_is_found_and_told_by_what_it_carries(seen, factor, kind):
+    (sink,) = with_a_sink(seen, factor).sinks()
+    assert (sink.layer, sink.head, sink.token, sink.kind) == (LAYER, HEAD, SINK, kind)
+    assert sink.name == "{},{}".format(*divmod(SINK - len(seen.prefix), seen.grid[1]))
+
+
+def test_its_numbers_are_those_of_a_loop_and_of_all_singular_values(seen):
+    traced = with_a_sink(seen, 4.0)
+    (sink,) = traced.sinks()
+    queries = traced.some_patches(256)
+    assert sink.share == pytest.approx(float(traced.matrix(LAYER, HEAD)[queries, SINK].mean()), rel=1e-5)
+    norms = traced.value_norms(LAYER)[HEAD]
+    assert sink.carried == pytest.approx(float(norms[SINK] / norms.median()), rel=1e-5)
+    values = torch.linalg.svdvals(contributions(traced, LAYER)[HEAD, queries])  # of (patches, D)
+    shares = values / values.sum()
+    rank = float(torch.exp(-(shares * shares.clamp(min=1e-12).log()).sum()))
+    assert sink.rank == pytest.approx(rank, rel=1e-3)
+
+
+def test_the_effective_rank_of_equal_directions_is_their_number():
+    assert effective_ranks(torch.eye(5)[:, :3]) == pytest.approx(3, rel=1e-6)
+    assert effective_ranks(torch.ones(7, 4)) == pytest.approx(1, rel=1e-4)
+
+
+def test_parts_are_projections_on_what_the_head_writes_and_may_be_against_it():
+    seen = playground.trace("bundled", "meadow")
+    layer, head, query = 4, 2, (7, 5)
+    parts, token = seen.contribution(layer, head, query), seen.token(query)
+    block = seen.vit.blocks[layer]
+    d = seen.head_dim
+    matrix = block.attn.proj.weight[:, head * d : (head + 1) * d].detach()  # (D, d)
+    handed_over = [matrix @ value for value in seen.record[layer].v[head]]
+    weights = seen.row(layer, head, query)
+    whole = sum(weight * value for weight, value in zip(weights, handed_over, strict=True))
+    expected = torch.stack([w * value @ whole / (whole @ whole) for w, value in zip(weights, handed_over, strict=True)])
+    assert torch.allclose(parts, expected, atol=1e-5)
+    assert float(parts.sum()) == pytest.approx(1, abs=1e-4)
+    assert (parts < 0).any()
+    assert contributions(seen, layer)[head, token].norm() == pytest.approx(float(whole.norm()), rel=1e-4)
