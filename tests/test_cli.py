@@ -1,3 +1,4 @@
+import re
 import shlex
 import warnings
 
@@ -146,8 +147,8 @@ def test_a_json_beside_the_weights_says_how_a_model_was_trained_and_the_printed_
     arguments = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        assert main([*arguments, "-o", "said.json"]) == 0
-    record = json.loads((tmp_path / "said.json").read_text())
-    command = shlex.split(record["figure"]["command"])
-    assert main([*command[command.index("figure") : -1], "again.json"]) == 0
-    assert json.loads((tmp_path / "again.json").read_text()) == record
+        assert main([*arguments, "-o", "said.csv"]) == 0
+    record = (tmp_path / "said.csv").read_text()
+    command = shlex.split(re.search(r"^# command: (.*)$", record, re.M)[1])
+    assert main([*command[command.index("figure") : -1], "again.csv"]) == 0
+    assert (tmp_path / "again.csv").read_text() == record

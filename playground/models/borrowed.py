@@ -146,7 +146,7 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
 def _damage(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
     """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
     if damage := what_is_wrong(path, digest):
-        advice = f"`{PROGRAM} download` fetches it again"
+        advice = f"`{PROGRAM} doctor` says how it is fetched again"
         log.warning("%s is damaged (%s) and counts as absent: %s.", path, damage, advice)
     return damage
 

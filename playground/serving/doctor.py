@@ -139,7 +139,8 @@ def _borrowed_files() -> Iterator[Finding]:
             copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
             trouble_of_copy = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
             has_sound_copy = len(trouble_of_copy) < len(copies)
-            yield from (_damage_finding(path, trouble, has_sound_copy) for path, trouble in trouble_of_copy.items())
+            advice = "another copy is used" if has_sound_copy else f"`{PROGRAM} download {group}` fetches it again"
+            yield from (_damage(path, trouble, advice, has_sound_copy) for path, trouble in trouble_of_copy.items())
             complete_count += has_sound_copy
             missing_files += [] if copies else [item.file]
         if complete_count:
@@ -156,14 +157,15 @@ def _hub_weights() -> Iterator[Finding]:
         blob = path.resolve()
         trouble = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
         name = path.parts[-4].removeprefix("models--timm--")
-        yield _damage_finding(path, trouble, False) if trouble else Finding(FINE, name)
+        advice = f"`{PROGRAM} download {name}` fetches it again"
+        yield _damage(path, trouble, advice) if trouble else Finding(FINE, name)
 
 
 def _prepared_packs() -> Iterator[Finding]:
     ready_count = 0
     for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
         if trouble := what_is_wrong(path) or prepared.what_is_wrong_with(path):
-            yield _damage_finding(path, trouble, False)
+            yield _damage(path, trouble, f"`{PROGRAM} prepare` makes it anew")
         else:
             ready_count += 1
     missing_names = [sample_pack.name for sample_pack in prepared.all_packs() if not prepared.is_ready(sample_pack)]
@@ -174,11 +176,9 @@ def _prepared_packs() -> Iterator[Finding]:
         yield Finding(FINE, f"{ready_count} prepared packs")
 
 
-def _damage_finding(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
-    if has_sound_copy:
-        return Finding(LACKING, f"{path} is damaged ({trouble}); another copy is used")
-    again = "prepare" if path.suffix == ".pack" else "download"
-    return Finding(WRONG, f"{path} is damaged ({trouble}): delete it, then `{PROGRAM} {again}` makes it anew")
+def _damage(path: Path, trouble: str, advice: str, has_sound_copy: bool = False) -> Finding:
+    words = "; " if has_sound_copy else ": delete it, then "
+    return Finding(LACKING if has_sound_copy else WRONG, f"{path} is damaged ({trouble}){words}{advice}")
 
 
 def _upload_decoding() -> Iterator[Finding]:

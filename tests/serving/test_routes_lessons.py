@@ -22,7 +22,7 @@ def test_a_lesson_s_record_names_its_settings_its_steps_and_where_their_parts_ar
 
 
 def test_a_setting_in_the_address_changes_the_parts_that_follow_it_and_no_nonsense_does():
-    other_scale = str(LESSONS["scale"].choices["instead"].options[1])
+    other_scale = str([*LESSONS["scale"].choices["instead"].options][1])
     usual, other, nonsense = (
         played("scale", "answer", **OF_MEADOW, **settings)
         for settings in ({}, {"instead": other_scale}, {"instead": "nonsense"})
