@@ -8,7 +8,9 @@ import playground
 from playground.workbench import choose
 
 st.title("Heads switched off")
-st.write("Each head is switched off in turn. How far does the answer move, on average over your images?")
+st.write(
+    "Each head gives its mean over the tokens, in turn. How far does the answer move, on average over your images?"
+)
 vit = choose.model()
 files = st.file_uploader("Images", ["jpg", "jpeg", "png", "webp"], accept_multiple_files=True)
 if not files:

@@ -46,6 +46,9 @@ ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 Replacement = Literal["zero", "mean"]  # the output of an ablated head
 REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
+Ablation = Literal["mean", "zero", "shuffle", "noise"]  # the last two only in Python: other tokens' outputs, or noise
+#                                                         with the mean and the deviation of each dimension
+ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 ABLATION_PATTERN = re.compile(rf"(?P<to>{'|'.join(REPLACEMENTS)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
 PUT_VALUES = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
@@ -159,10 +162,17 @@ class Cuts:
 
 
 def replacement(head_outputs: Tensor, to: str) -> Tensor:
-    """What a layer's heads give, (B, h, N, d), if all are ablated."""
+    """What a layer's heads give, (B, h, N, d), if all are ablated to one of `Ablation`."""
+    mean = head_outputs.mean(-2, keepdim=True)
     if to == "zero":
         return torch.zeros_like(head_outputs)
-    return head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
+    if to == "mean":
+        return mean.expand_as(head_outputs)
+    chance = torch.Generator().manual_seed(0)  # the same at each call
+    if to == "shuffle":
+        return head_outputs[..., torch.randperm(head_outputs.shape[-2], generator=chance), :]
+    noise = torch.randn(head_outputs.shape, generator=chance).to(head_outputs)
+    return mean + noise * head_outputs.std(-2, keepdim=True)
 
 
 def with_heads(head_outputs: Tensor, heads: Sequence[int] | None, new_outputs: Tensor) -> Tensor:

@@ -174,7 +174,7 @@ def test_an_impossible_put_gets_a_sentence(text, sentence):
         ("head@4.1+0", lambda seen, other: seen.patch(other, 4, what="head:0").patch(other, 4, what="head:1")),
         ("zero@1.0>4.5", lambda seen, other: seen.paths((1, 0), (4, 5)).through),
         ("head@1.0>4.5", lambda seen, other: seen.paths((1, 0), (4, 5), other).through),
-        ("zero@2.1;residual@3:7,5", lambda seen, other: seen.ablate([(2, 1)]).patch(other, 3, (7, 5))),
+        ("zero@2.1;residual@3:7,5", lambda seen, other: seen.ablate([(2, 1)], to="zero").patch(other, 3, (7, 5))),
     ],
 )
 def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python_call, tmp_path, monkeypatch):

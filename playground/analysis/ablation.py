@@ -140,9 +140,18 @@ def replacing_heads(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[
     return at
 
 
-def muting_heads(layers: Mapping[int, Sequence[int]], to: str = "zero") -> At:
-    """Sets the output of these heads to zero, or to its mean over all tokens."""
-    return replacing_heads(layers, lambda _, x: cuts.replacement(x, to))
+def muting_heads(layers: Mapping[int, Sequence[int]], to: str = "zero", tokens: Sequence[int] | None = None) -> At:
+    """Ablates these heads, for some tokens or for all."""
+
+    def new_outputs(_: int, x: Tensor) -> Tensor:
+        replaced = cuts.replacement(x, to)
+        if tokens is None:
+            return replaced
+        x = x.clone()
+        x[..., list(tokens), :] = replaced[..., list(tokens), :]
+        return x
+
+    return replacing_heads(layers, new_outputs)
 
 
 def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:

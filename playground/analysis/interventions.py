@@ -27,6 +27,12 @@ from playground.vit_parts import plainly
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
+ABLATED_WORDS = {
+    "mean": "at their mean over the tokens",
+    "zero": "off",
+    "shuffle": "with outputs of other tokens",
+    "noise": "as noise",
+}
 PASSES = 5  # the most passes that `run_texts` needs for one text
 PATCHABLE_PARTS = (*cuts.PUT_VALUES[:-1], "head:NUMBER")
 
@@ -46,21 +52,27 @@ class Trace(tracing.Trace):
         return _again(self, as_function(self._need_vit(), at), words)
 
     def ablate(
-        self, heads: Sequence[Head], to: cuts.Replacement = "zero", mean_of: str | os.PathLike[str] | None = None
+        self,
+        heads: Sequence[Head],
+        to: cuts.Ablation = "mean",
+        tokens: Sequence[Query] | None = None,
+        mean_of: str | os.PathLike[str] | None = None,
     ) -> Trace:
-        """The same pass in which each of these heads, (layer, head), gives zeros or, with to="mean", its mean output:
-        over the tokens of this picture, or over those of all pictures in the folder `mean_of`.
+        """The same pass in which each of these heads, (layer, head), gives its mean output: over the tokens of this
+        picture, or over those of all pictures in the folder `mean_of`. `to`: "mean", "zero", "shuffle" (the outputs of
+        other tokens) or "noise" (with the mean and the deviation of each number). Zeros overstate what a head matters:
+        layers above never met them (Parodi et al., 2026). `tokens`: only there; by default everywhere.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
-        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, cut zero@4.0; zero@5.3)
+        Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, cut mean@4.0; mean@5.3)
         """
-        if to not in cuts.REPLACEMENTS:
-            raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
+        if to not in cuts.ABLATIONS:
+            raise PlaygroundError(f"A head is ablated to= {', '.join(cuts.ABLATIONS)}; given was {to!r:.40}.")
         if not isinstance(mean_of, str | os.PathLike | None):
             raise PlaygroundError(f"mean_of= is a folder of pictures; given was {mean_of!r:.40}.")
-        if mean_of is not None and to != "mean":
-            raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
+        if mean_of is not None and (to != "mean" or tokens is not None):
+            raise PlaygroundError('mean_of= is a folder for to="mean", and for all tokens.')
         layers = by_layer(self, heads)
         if not layers:
             raise PlaygroundError("No head is ablated: name some as (layer, head), such as heads=[(4, 0)].")
@@ -71,10 +83,12 @@ class Trace(tracing.Trace):
             return _again(self, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
         texts = cuts.ablation_texts(layers, to)
         # As a text, which the command line, links and Lab read; but a text would run before functions of another at=
-        if self.at is untouched and len(texts) + len(self.cuts.all) <= cuts.MOST_CUTS:
+        is_text = to in cuts.REPLACEMENTS and tokens is None and self.at is untouched
+        if is_text and len(texts) + len(self.cuts.all) <= cuts.MOST_CUTS:
             return _again(self, untouched, cut=texts)
-        said = "off" if to == "zero" else "at their mean over the tokens"
-        return _again(self, muting_heads(layers, to), f"heads {names} {said}")
+        at = muting_heads(layers, to, None if tokens is None else [self.token(token) for token in tokens])
+        where = "" if tokens is None else f" at {len(tokens)} tokens"
+        return _again(self, at, f"heads {names} {ABLATED_WORDS[to]}{where}")
 
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"

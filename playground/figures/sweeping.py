@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from playground import cuts
 from playground.analysis import occlusion
 from playground.errors import PlaygroundError, warn
 from playground.figures.many import Many, trace_many
@@ -44,6 +45,7 @@ class Sweep(Many):
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     block: int = 1  # side of a block that is blanked, in patches
+    to: cuts.Ablation = "mean"  # what an ablated head gives
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -66,14 +68,14 @@ class Sweep(Many):
     def identity(self) -> dict[str, Any]:
         return {
             "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
-            "block": self.block,
+            "block": self.block, "to": self.to,
         }  # fmt: skip
 
     def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
         """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
         c = self.vit.config
         if self.over == "heads":
-            return "attention.heads", [((head,), partial(_zero_head, head)) for head in range(c.heads)]
+            return "attention.heads", [((head,), partial(_ablate_head, head, self.to)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
         blocks = enumerate(occlusion.blocks(self.grid, self.block))
         return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
@@ -139,8 +141,8 @@ def _each_in_its_row(changed_point: str, batch: list[tuple[tuple[int, ...], Chan
     return change_point
 
 
-def _zero_head(head: int, mixed: Tensor) -> None:
-    mixed[head].zero_()  # mixed: (heads, tokens, d)
+def _ablate_head(head: int, to: str, mixed: Tensor) -> None:
+    mixed[head] = cuts.replacement(mixed[head], to)  # mixed: (heads, tokens, d)
 
 
 def _mean_block(block: Tensor, prefix: int) -> Change:
@@ -161,6 +163,7 @@ def sweep(
     *,
     labels: Any = None,
     blocks: int = 1,
+    to: cuts.Ablation = "mean",
     size: tuple[int, int] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -169,8 +172,8 @@ def sweep(
     a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
     "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
 
-    `over` is "heads" (each off in turn) or "layers × positions" (a block's patches become the mean patch as they leave
-    a layer; a block's side is `blocks` patches).
+    `over` is "heads" (each ablated in turn; `to` as in `seen.ablate`) or "layers × positions" (a block's patches become
+    the mean patch as they leave a layer; a block's side is `blocks` patches).
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
@@ -184,7 +187,7 @@ def sweep(
     {'image': 2, 'layer': 6, 'head': 6}
     """
     xarray = package("xarray")
-    run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size)
+    run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size, to)
     with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
         with xarray.open_dataset(path, engine="zarr") as store:
@@ -197,13 +200,15 @@ def sweep(
 
 def prepared_sweep(
     pictures: Any, vit: Any, metric: Any, over: str, labels: Any = None, blocks: int = 1,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] | None = None, to: cuts.Ablation = "mean",
 ) -> Sweep:  # fmt: skip
     over = over.replace(" x ", " × ")
     if over not in SWEEP_KINDS:
         raise PlaygroundError(f"A sweep is over {', '.join(SWEEP_KINDS)}; given was {over!r:.40}.")
     if not callable(metric) and metric not in METRICS:
         raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
+    if to not in cuts.ABLATIONS:
+        raise PlaygroundError(f"A head is ablated to= {', '.join(cuts.ABLATIONS)}; given was {to!r:.40}.")
     base = trace_many(pictures, vit, "features", size=size, batch=1)
     block = index(blocks)
     if block is None or not 1 <= block <= max(base.grid):
@@ -215,7 +220,7 @@ def prepared_sweep(
     classes = _classes(base, folder, labels, needs_numbers)
     fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch")}
     arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
-    return Sweep(**fields, wanted=arrays, metric=metric, over=over, classes=classes, block=block)
+    return Sweep(**fields, wanted=arrays, metric=metric, over=over, classes=classes, block=block, to=to)
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from conftest import SMALL, scramble
 from PIL import Image
 
 import playground
-from playground import PlaygroundError
+from playground import PlaygroundError, cuts
 from playground.vit import VisionTransformer
 
 CLOSE = {"atol": 2e-5, "rtol": 2e-4}
@@ -86,6 +86,33 @@ def test_ablated_heads_give_zeros_or_their_mean_as_in_the_loop(timm_vit, two_tra
     torch.testing.assert_close(ablated_trace.logits, logits[0], **CLOSE)
     assert (ablated_trace.logits - two_traces[0].logits).abs().max() > 0.01
     assert f"{to}@1.2; {to}@2.0" in repr(ablated_trace)
+
+
+def test_shuffle_and_noise_and_some_tokens(timm_vit, two_traces):
+    seen, tokens = two_traces[0], [(1, 1), "cls"]
+    outputs = {}
+
+    def put(layer, name, x):
+        outputs[layer, name] = x
+        if (layer, name) == (1, "z"):
+            x = x.clone()
+            places = [seen.token(token) for token in tokens]
+            x[:, 2, places] = x[:, 2].mean(1, keepdim=True).expand(-1, x.shape[2], -1)[:, places]
+        return x
+
+    logits, _ = timm_pass(timm_vit, seen.input, put)
+    torch.testing.assert_close(seen.ablate([(1, 2)], tokens=tokens).logits, logits[0], **CLOSE)
+    given = outputs[1, "z"][0, 2]  # (N, d)
+    shuffled, noise = (cuts.replacement(given, to) for to in ("shuffle", "noise"))
+    torch.testing.assert_close(shuffled.sort(0).values, given.sort(0).values)
+    assert not torch.equal(shuffled, given)
+    wide = torch.randn(4000, 3) * torch.tensor([1.0, 2.0, 5.0]) + torch.tensor([0.0, 3.0, -1.0])
+    made = cuts.replacement(wide, "noise")
+    torch.testing.assert_close(made.mean(0), wide.mean(0), atol=0.3, rtol=0)
+    torch.testing.assert_close(made.std(0), wide.std(0), rtol=0.1, atol=0)
+    for to, words in (("shuffle", "with outputs of other tokens"), ("noise", "as noise")):
+        assert f"heads 1.2 {words}" in repr(seen.ablate([(1, 2)], to=to))
+    assert noise.shape == given.shape
 
 
 def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(timm_vit, two_traces, our_vit, tmp_path):
@@ -221,7 +248,7 @@ def test_what_is_computed_from_a_changed_pass_is_changed_too(timm_vit, two_trace
         torch.testing.assert_close(seen.features(layer), changed_tensors[layer, "residual"][0], **CLOSE)
         q, k = changed_tensors[layer, "queries"][0], changed_tensors[layer, "keys"][0]
         torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
-    twice_changed_trace = seen.ablate([(2, 1)])
+    twice_changed_trace = seen.ablate([(2, 1)], to="zero")
     assert twice_changed_trace.interventions == ("a third of an MLP", "heads 2.1 off")
     assert type(playground.Trace.from_bytes(twice_changed_trace.to_bytes())) is playground.Trace
     assert (
@@ -325,8 +352,8 @@ MISTAKES = [
     (lambda s, o: playground.trace(s.vit, pixel_values=torch.zeros(2, 3, 32, 32)), r"holds 2 pictures"),
     (lambda s, o: s.ablate([(9, 0)]), r"There is no layer 9 here; this trace of vit_tiny_patch16_224 holds 0 to 3"),
     (lambda s, o: s.ablate([]), r"No head is ablated"),
-    (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),
-    (lambda s, o: s.ablate([(0, 0)], mean_of="x"), r"mean_of= is a folder"),
+    (lambda s, o: s.ablate([(0, 0)], to="one"), r"ablated to= mean, zero, shuffle, noise; given was 'one'"),
+    (lambda s, o: s.ablate([(0, 0)], to="zero", mean_of="x"), r"mean_of= is a folder"),
     (lambda s, o: s.ablate([(0, 0)], to="mean", mean_of="nowhere"), r"There is no folder nowhere"),
     (lambda s, o: s.foretells((1, 1), method="magic"), r"There is no method 'magic'"),
     (lambda s, o: s.foretells((1, 1), by="magic"), r"not by 'magic'"),

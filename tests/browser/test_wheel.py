@@ -71,7 +71,11 @@ def tracked_files(folder: str) -> set[str]:
 def test_the_wheel_holds_all_that_the_app_needs_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     pictures = {name for name in tracked_files("assets") if name.startswith("assets/readme/")}
-    app_files = {"app.py", ".streamlit/config.toml"} | tracked_files("pages") | tracked_files("assets") - pictures
+    app_files = (
+        {"app.py", "requirements.txt", ".streamlit/config.toml"}
+        | tracked_files("pages")
+        | tracked_files("assets") - pictures
+    )
     expected = tracked_files("playground") | {f"playground/app/{name}" for name in app_files}
     assert names == expected, f"lacking {sorted(expected - names)}, more than wanted {sorted(names - expected)}"
 

@@ -52,6 +52,14 @@ def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layo
     assert re.search(r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption), caption
 
 
+def test_the_patches_above_the_exposure_are_counted_and_the_largest_is_named(small_trace):
+    row = small_trace.row(1, 2, (3, 4))[len(small_trace.prefix) :].sort(descending=True).values
+    for count, words in ((1, "1 patch above it"), (3, "3 patches above it")):
+        ceiling = float(row[count - 1 : count + 1].mean())
+        caption = caption_of(small_trace, ceiling=ceiling)
+        assert f"{words}, up to {percent(float(row[0]))}" in caption, caption
+
+
 def test_a_number_above_another_is_written_larger():
     assert captions.distinct_numbers(0.1001, 0.10019, captions.percent) == ("10.01 %", "10.02 %")
 

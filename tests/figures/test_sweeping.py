@@ -50,7 +50,7 @@ def without_head(vit, layer, head):
 
 
 def test_each_head_off_is_a_network_without_its_columns(labelled_vit, pictures):
-    dataset = playground.sweep(pictures, labelled_vit, metric="margin", over="heads", progress=False)
+    dataset = playground.sweep(pictures, labelled_vit, metric="margin", over="heads", to="zero", progress=False)
     assert dataset["value"].dims == ("image", "layer", "head")
     assert dataset["value"].shape == (5, 3, 4)
     for name, seen, label in labelled_traces(labelled_vit, pictures):
@@ -108,10 +108,10 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
 
     length.of = "features"
     files = sorted(pictures.rglob("*.png"))[:2]
-    dataset = playground.sweep(files, labelled_vit, doubled_logit, progress=False)
+    dataset = playground.sweep(files, labelled_vit, doubled_logit, to="zero", progress=False)
     logits = without_head(labelled_vit, 1, 3)(playground.trace(labelled_vit, files[0], size=(64, 64)).input)[0]
     assert float(dataset["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
-    dataset = playground.sweep(files, labelled_vit, length, progress=False)
+    dataset = playground.sweep(files, labelled_vit, length, to="zero", progress=False)
     trace = playground.trace(labelled_vit, files[0], size=(64, 64))
     assert float(dataset["before"][0]) == pytest.approx(float(labelled_vit.norm(trace.features())[0].norm()), rel=1e-4)
 
