@@ -1,10 +1,13 @@
 import math
+import re
 
 import pytest
 import torch
+from lessons.playing import exercises_of
 
 from playground.analysis.by_hand import arrows_from_text, weights
 from playground.lessons.by_hand import first_arrows
+from playground.lessons.registry import LESSONS
 
 
 def softmax(row: list[float]) -> list[float]:
@@ -27,6 +30,11 @@ def test_at_first_token_a_attends_much_to_b_and_b_little_to_a():
         row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
         assert rows[i, j].item() == pytest.approx(row[j])
     assert rows[0, 1] > 0.4 > 0.05 > rows[1, 0]
+    exercises = exercises_of("by_hand", next(iter(LESSONS["by_hand"].steps)))
+    said = re.search(r"A gives B ([\d.]+) %, and B gives A ([\d.]+) %", str(exercises["by_hand_one_way"]))
+    assert list(map(float, said.groups())) == pytest.approx(
+        [100 * rows[0, 1].item(), 100 * rows[1, 0].item()], rel=0.05
+    )
 
 
 @pytest.mark.parametrize("keys", ["the same", "at a right angle"])
