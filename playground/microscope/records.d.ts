@@ -75,6 +75,19 @@ interface Trace {
   [more: string]: any;
 }
 
+/** A lens: lens/state.js lists what each of its four objects holds. The others are short names for parts of them. */
+interface Lens {
+  choice: any;
+  data: any;
+  frame: any;
+  page: any;
+  view: View;
+  main: any;
+  other: any;
+  shown: any;
+  refs: Record<string, any>;
+}
+
 // What pages and drawings keep on elements, and what only some browsers have
 interface HTMLElement {
   saidText?: string;

@@ -201,7 +201,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling) {
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
-/** @param {Pack} pack */
+/** @param {any} values @param {number} offset @param {Pick<Pack, "prefixCount" | "tokens">} pack */
 export function pictureDomain(values, offset, pack, way, ceiling) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;

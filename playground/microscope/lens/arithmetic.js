@@ -234,7 +234,8 @@ export function bindLine(lens) {
   };
   label.addEventListener("click", () => openSums(lens));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== page.refs.picture && !lineBox.contains(event.relatedTarget)) dropAim(lens);
+    const entered = /** @type {Node} */ (event.relatedTarget);
+    if (entered !== page.refs.picture && !lineBox.contains(entered)) dropAim(lens);
   });
 }
 

@@ -96,6 +96,7 @@ export function buildHeads({ page, main, refs }) {
 
 // The token under the last pointer event, computed once for each frame, because a mouse may move ten times between two
 // frames.
+/** @param {Lens} lens */
 export function tokenUnder({ choice, frame, view, choice: { pointer }, main, other, refs }) {
   const box = pointer.target.getBoundingClientRect();
   let x = (pointer.x - box.left) / box.width,

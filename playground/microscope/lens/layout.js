@@ -149,6 +149,7 @@ function setPictures({ frame, page }, width, aspect) {
 }
 
 // Fits the canvases to their elements: the stylesheet sizes the small ones, layOut sizes the picture.
+/** @param {Lens} lens */
 export function sizeCanvases({ frame, frame: { ratio }, refs }) {
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
   for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "curve"]) {

@@ -243,6 +243,7 @@ function takeTraces(lens, main, other = null) {
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
 
+/** @param {any} lens @param {{ place?: string, view?: any, ui?: any }} changes */
 function update(lens, { place, view, ui }) {
   const { choice, data, page } = lens;
   if (ui) page.ui = { ...page.ui, ...ui };

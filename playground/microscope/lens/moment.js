@@ -18,6 +18,7 @@ const NOTHING_STRIKING = "No patch stands out here: this is where the class toke
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing
 
+/** @param {Lens} lens */
 export function bindMoment({ choice, page, choice: { opening }, page: { choose } }) {
   page.choose = (change, source) => {
     opening.touched = choice.everHovered = true;
@@ -183,6 +184,7 @@ export async function searchAll(data, entry, signal) {
 }
 
 // Shows the next of the most telling rows of all heads; after the last comes the first.
+/** @param {Lens} lens */
 export function surprise({ choice, data, page, choice: { opening }, main, refs }) {
   const scene = sceneOf(data);
   const surprises = scene ? surprisesOf(scene) : [];

@@ -351,12 +351,8 @@ export function captionOf(lens) {
   if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
   else if (labelText(lens)) captionParts.push(`“${labelText(lens)}”`);
   const ends = endsOf(lens);
-  for (const [side, { value, place }] of ends
-    ? [
-        ["for it", ends.most],
-        ["against it", ends.least],
-      ]
-    : [])
+  const sides = ends ? { "for it": ends.most, "against it": ends.least } : {};
+  for (const [side, { value, place }] of Object.entries(sides))
     captionParts.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
     captionParts.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);

@@ -35,7 +35,9 @@ export function bindScissors(lens) {
   page.refs.change.append(box);
   page.line.box.append(button);
   const [list, , status, labels] = box.children;
-  const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
+  /** @type {NodeListOf<HTMLElement>} */
+  const wayButtons = box.querySelectorAll("[data-way]");
+  const ways = Object.fromEntries([...wayButtons].map((way) => [way.dataset.way, way]));
   page.scissors = { box, list, ways, status, labels, button, shown: "" };
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));

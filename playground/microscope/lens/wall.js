@@ -46,6 +46,7 @@ export function bindWall({ choice, frame, page }) {
   });
 }
 
+/** @param {Lens} lens */
 export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const { token, scale } = frame.shown;
   const { pack, answers } = frame.shown.drawn;

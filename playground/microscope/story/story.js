@@ -41,8 +41,10 @@ export function createStory(lens, see, { language, way, klass }) {
   refs.below.append(panel);
   refs.stage.after(footer);
   const marksSvg = createMarksSvg(refs.picture);
+  /** @returns {HTMLElement} */
   const findPart = (name) => panel.querySelector(`.story-${name}`);
   const title = panel.querySelector("h2");
+  /** @type {HTMLButtonElement[]} */
   const [backButton, nextButton] = [footer.querySelector(".story-back"), footer.querySelector(".story-next")];
   const story = {
     pictureKey: "", // key of the picture, model and grid that `base` belongs to
