@@ -176,7 +176,7 @@ def replacement(head_outputs: Tensor, to: str) -> Tensor:
 
 
 def with_heads(head_outputs: Tensor, heads: Sequence[int] | None, new_outputs: Tensor) -> Tensor:
-    """A layer's head outputs, (B, h, N, d), with those of these heads replaced. None: of all."""
+    """The outputs of a layer's heads, (B, h, N, d), of which these heads are replaced; None: all heads."""
     is_replaced = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
     is_replaced[slice(None) if heads is None else list(heads)] = True
     return torch.where(is_replaced, new_outputs, head_outputs)

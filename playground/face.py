@@ -128,7 +128,7 @@ def _normalisation(step: Any) -> tuple[Any, Any] | None:
 
 
 def _size_of_batch(image: Any) -> tuple[int, int] | None:
-    """The size of a batch of one picture in fractions, (1, 3, height, width), which was made for a model; else None."""
+    """The size of a batch of one picture in fractions, (1, 3, height, width), which keeps it; else None."""
     shape, dtype = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
     return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in dtype else None
 

@@ -177,8 +177,8 @@ def main(arguments: list[str]) -> None:
 
 
 def series(width: int, heads: int, kernel: int) -> Iterator[list[Point]]:
-    """Yields the points so far every LOOK_EVERY seconds, until the measurement has ended. Closing the iterator ends the
-    measurement. It may take a quarter of the free memory, at most a gigabyte."""
+    """Every LOOK_EVERY seconds the points so far, until all are measured; closing the iterator stops the process that
+    measures. It may take a quarter of the free memory, at most a gigabyte."""
     spare_bytes = min(MOST_BYTES, max(0, (free_bytes(torch.device("cpu")) or 4 * MOST_BYTES) - OWN_BYTES) // 4)
     command = [sys.executable, "-m", "playground.analysis.benchmark", *map(str, (width, heads, kernel, spare_bytes))]
     points: list[Point] = []

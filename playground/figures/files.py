@@ -91,7 +91,7 @@ class Table:
 
 
 def tables_of(panels: list[Map]) -> list[Table]:
-    """A table for each trace, in the order in which they are drawn. Colours are three maps: red, green and blue."""
+    """A table for each trace, in the order of the drawing. A map of colours becomes three: red, green and blue."""
     by_subject: dict[int, list[Map]] = {}
     for panel in panels:
         by_subject.setdefault(id(panel.subject), []).append(panel)

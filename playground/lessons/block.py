@@ -190,7 +190,7 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
             "more": ("more, for they have more numbers",
               "More numbers, but not more functions: many pairs have the same product."),
             "wide": (f"more, for {config.mlp_width} numbers lie in between",
-              f"The width in between matters with the bend. Without it, at most {config.width} directions come "
+              f"The width in between matters only with the bend. Without it, at most {config.width} directions come "
               "through."),
         },
         f"(x W₁) W₂ = x (W₁ W₂), and W₁ W₂ is one matrix of {config.width} × {config.width}. Only the bend, which "
@@ -333,7 +333,7 @@ def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"The MLPs have {counts['MLP']:,} of {total:,} parameters, attention {counts['Attention']:,}: the matrices of "
         f"an MLP are D × {config.mlp_width / config.width:.3g}D; attention has four, D × D.",
         tempting=(
-            ((0, 35), "Attention is what Transformers are known for. Most of what is learned lies elsewhere."),
+            ((0, 35), "Attention is what Transformers are known for, but most of the parameters lie elsewhere."),
             ((85, 100), "Attention has four matrices, too."),
         ),
         picture=Bars(

@@ -200,7 +200,7 @@ def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     yield Drawing("masks", {}, ("arrows", "mask"))
     yield Ask(choice_question(
-        "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
+        "by_hand_mask", "B must not be heard, and each row must still sum to 1. What do you do?",
         {
             "minus": ("−∞ is added to B’s scores before the softmax", ""),
             "zero": ("B’s scores are set to 0 before the softmax",

@@ -317,7 +317,7 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
         prose=f"One head of {D_K} numbers. Full attention compares all pairs. Attention in windows of {WINDOW_SIZE} "
         "tokens compares only those in a window.",
         tempting=(
-            ((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),
+            ((2e10, 1e11), "That counts all pairs. Linear attention multiplies keys and values first: d × d."),
             ((1e5, 1e7), f"Each token still takes d × d = {D_K**2:,} products."),
         ),
         picture=Lines(

@@ -1,4 +1,4 @@
-"""What a file of weights shows of its architecture, and what the files beside it state. Weights do not show the number
+"""Reads a model's architecture from its weights and from the files beside them. Weights do not show the number
 of heads, the activation, eps, the pooling, mean and deviation: the model's name or family gives these, or a
 config.json."""
 

@@ -188,7 +188,7 @@ def prepare(report: type | None = None) -> list[str]:
         report(missing_packs, desc="preparing", unit="picture") if report and missing_packs else missing_packs
     ):
         vit = models.load(sample_pack.model)
-        with queue.turn(finer=True):
+        with queue.turn(last=True):
             data = fresh_pack(sample_pack.sample.name, vit, sample_pack.detail)
         with borrowed.sentence_if_unwritable():
             _write(borrowed.cache_folder() / sample_pack.file, data + sha256(data).digest())

@@ -1,5 +1,5 @@
 """Decides who computes next: the person whose cost in the ledger, plus that of the waiting question, is lowest. The
-questions of one person are answered in order. Work that nobody waits for comes last.
+questions of one person are answered in order. What no picture waits for comes `last`.
 
 Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
 
@@ -75,8 +75,8 @@ def working_for(asker: Asker) -> Iterator[None]:
 class Ticket:
     """A question that waits or is at work."""
 
-    def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = DEFAULT_SECONDS):
-        self.visitor, self.finer, self.seconds = visitor, finer, seconds
+    def __init__(self, visitor: Visitor = NOBODY, last: bool = False, seconds: float = DEFAULT_SECONDS):
+        self.visitor, self.last, self.seconds = visitor, last, seconds
         self.payer = visitor
         self.person: object = self  # the payer; a ticket without a payer counts as a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
@@ -109,11 +109,11 @@ class Queue:
 
     @contextmanager
     def take(
-        self, visitor: Visitor | None = None, finer: bool = False, seconds: float = DEFAULT_SECONDS
+        self, visitor: Visitor | None = None, last: bool = False, seconds: float = DEFAULT_SECONDS
     ) -> Iterator[None]:
         """Waits for a turn of the person for whom this thread works, or of `visitor`."""
         asker = current()
-        ticket = Ticket(asker.visitor if visitor is None else visitor, finer, seconds)
+        ticket = Ticket(asker.visitor if visitor is None else visitor, last, seconds)
         self.join(ticket)
         try:
             while not ticket.turn.wait(LOOK_EVERY):
@@ -183,9 +183,9 @@ class Queue:
             cost[name] += seconds
             return cost[name]
 
-        self.line.sort(key=lambda ticket: ticket.finer)
+        self.line.sort(key=lambda ticket: ticket.last)
         own_cost = {ticket: add_cost(ticket.person, ticket.seconds) for ticket in self.line}
-        self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
+        self.line.sort(key=lambda ticket: (ticket.last, own_cost[ticket]))
         cost_of_ticket = {
             ticket: max(
                 (
@@ -196,7 +196,7 @@ class Queue:
             )
             for ticket in self.line
         }
-        self.line.sort(key=lambda ticket: (ticket.finer, cost_of_ticket[ticket]))
+        self.line.sort(key=lambda ticket: (ticket.last, cost_of_ticket[ticket]))
         for surplus_ticket in self.line[self.capacity :]:
             ledger.refusals()["questions"] += 1
             surplus_ticket.sent_away = True
@@ -237,9 +237,9 @@ def packings() -> Queue:
     return Queue(kind="packs")
 
 
-def turn(finer: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
+def turn(last: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
     """A turn to compute: `with queue.turn(): …`."""
-    return passes().take(finer=finer, seconds=seconds)
+    return passes().take(last=last, seconds=seconds)
 
 
 @contextmanager

@@ -197,7 +197,7 @@ def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str
     head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads
 
-    with queue.turn(finer=True):
+    with queue.turn(last=True):
         measurement = heads.measure_layers(picture_trace, [layer], heads.Grid.of(picture_trace))
     habits, kinds = measurement.habits()[0], measurement.habit_names()[0]
     short_labels = [heads.short_label(measurement.head(0, head), habit) for head, habit in enumerate(habits)]

@@ -206,7 +206,7 @@ def test_a_person_who_chooses_a_drawing_comes_before_the_preparation_of_all(cach
         until(lambda: len(passes.line) == 1, "nothing is prepared")
         person_thread.start()
         until(lambda: len(passes.line) == 2, "the person does not wait")
-        assert [ticket.finer for ticket in passes.line] == [False, True]
+        assert [ticket.last for ticket in passes.line] == [False, True]
         assert layers_of("portrait", [1]) is None
     person_thread.join()
     background_thread.join()

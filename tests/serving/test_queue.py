@@ -141,13 +141,13 @@ def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(
     assert len(queue.line) == 5
 
 
-def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
+def ask_in_threads(queue, visitors: list[Visitor], last: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
     """Starts one thread for each visitor, in this order. Returns the threads, and the list to which each visitor is
     added when served."""
     threads, served_visitors = [], []
 
     def ask(asker):
-        with queue.take(visitor=asker, finer=finer):
+        with queue.take(visitor=asker, last=last):
             served_visitors.append(asker)
 
     for asker in visitors:
@@ -216,8 +216,8 @@ def test_waiting_questions_of_a_house_s_many_networks_count_before_they_are_serv
     assert line.line.index(newcomer) <= 1
 
 
-def test_a_finer_answer_waits_for_people_of_other_networks_too(line):
-    finer_ticket = join(line, Visitor("ann", "10.0.0.1"), finer=True)
+def test_an_answer_that_comes_last_waits_for_people_of_other_networks_too(line):
+    last_ticket = join(line, Visitor("ann", "10.0.0.1"), last=True)
     for _ in range(3):  # the third question costs ben more than ann's question costs her
         join(line, Visitor("ben", "10.0.0.2"))
-    assert line.line[-1] is finer_ticket
+    assert line.line[-1] is last_ticket

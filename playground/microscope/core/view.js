@@ -1,4 +1,4 @@
-// The view: all that a person has chosen, as one flat object that fits into a link. No DOM.
+// The view: all that a person has chosen; the type View in records.d.ts says what each field means. No DOM.
 // playground/figures/drawing/view.py holds the same table for the server and the figures; tests/figures/test_view.py
 // compares them.
 import { patchAt, patchText } from "./grid.js";
@@ -6,24 +6,24 @@ import { FIRST_WAY, WAYS } from "./ways.js";
 
 /** @type {Readonly<View>} */
 export const DEFAULT_VIEW = Object.freeze({
-  layer: null, //           0 … layers − 1; null: at two thirds of the depth, where heads look at objects
-  head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or a prefix token's name; null: the picture's start, or the middle
-  locked: false, //         whether the query stays when the cursor leaves its patch
-  scale: "on", //           "on": 1/√d_k; "off": 1; or a number
-  pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
-  cut: "", //               edges that are cut in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
-  label: "", //             the label that a map explains, a number; "": the patch's feature
-  text: "", //              the text that patches are compared with, in a model trained on captions
-  blank: "mean", //         the content of blanked patches
-  typical: false, //        whether a map of lengths leaves outliers out of the exposure
-  what: FIRST_WAY, //       the way of looking, see ways.js
-  direction: "row", //      "row": the attention of the token; "column": the attention to the token
-  colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
-  ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
-  grid: false, //           whether to draw the patch grid
-  beside: "convolution", // the content of the second picture
-  curtain: 0, //            the curtain's place, 0 to 1; left of it is the row at the other scale
+  layer: null,
+  head: 0,
+  query: null,
+  locked: false,
+  scale: "on",
+  pass: "layer",
+  cut: "",
+  label: "",
+  text: "",
+  blank: "mean",
+  typical: false,
+  what: FIRST_WAY,
+  direction: "row",
+  colours: "shared",
+  ceiling: "auto",
+  grid: false,
+  beside: "convolution",
+  curtain: 0,
 });
 
 // Keys of the view with a few allowed values.

@@ -1,8 +1,8 @@
 // Asks a question (playground/lessons/questions.py) before its answer. The reader guesses on the question's picture and
 // locks the guess, then the truth is drawn over it. Guesses are stored in this browser and not sent.
-// Besides, data has context: the picture or setting that the question is about; afresh: whether a reader who has
-// guessed in another context has to guess again. host.js hides the parts below until the data-guessed of the page
-// contains the question's id.
+// data.context is the picture or setting that the question is about; data.afresh says whether a reader who guessed in
+// another context has to guess again. host.js hides the parts below until the page's data-guessed has the id of the
+// question.
 
 import { patchAfterKey } from "../core/grid.js";
 import {

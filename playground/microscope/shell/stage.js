@@ -188,8 +188,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
       return null;
     };
   }
-  const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
-  if (!(await lens.show({ main, other, view, place, best: opensAtBest && !trace.first }))) return;
+  if (!(await lens.show({ main: trace, other, view, place, best: opensAtBest && !trace.first }))) return;
   showAdvice(stage, trace, wantedChoice, formerTrace);
   stage.trace = { ...trace, chose: wantedChoice.chose };
   if (chosenParts || !isTouched) stage.openedView = lens.view;
