@@ -7,7 +7,7 @@ import pytest
 # pytest rewrites the asserts of these helpers, too, so that a failed one prints the values that it compared.
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
-    *("figure_files", "fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
+    *("fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
 )
 
 # Several test processes share the cores. If each used all cores, torch's threads would spin while they wait for each

@@ -159,17 +159,6 @@ def test_a_picture_that_can_not_be_read_is_named_and_the_others_are_there(labell
     assert np.isfinite(dataset["value"]).all()
 
 
-SWEEP_PROGRAM = """
-import sys, playground, torch
-from conftest import SMALL, scramble
-from dataclasses import replace
-from playground.vit import VisionTransformer
-vit = scramble(VisionTransformer(replace(SMALL, labels=tuple("abcdefghij"))))
-print("ready", flush=True)
-playground.sweep(sys.argv[1], vit, out=sys.argv[2])
-"""
-
-
 def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictures):
     """Layers before an intervention run once: 144 heads in 12 layers cost 79 passes, not 145. This test has 12 heads
     in 3 layers."""

@@ -68,6 +68,13 @@ def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(chang
         playground.load("untrained", weights=path)
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(number, tmp_path):
+    path = write_file(tmp_path, STATE | {"norm.weight": torch.full((24,), number)})
+    with pytest.raises(PlaygroundError, match=r"holds numbers that are none \(NaN or infinite\) in norm\.weight"):
+        playground.load(path)
+
+
 def write_header(path, entries: dict, data: bytes = b"", length: int | None = None):
     header = json.dumps(entries).encode()
     path.write_bytes(struct.pack("<Q", len(header) if length is None else length) + header + data)
