@@ -12,6 +12,7 @@ from browser.visitor import Visitor
 
 # Turns the browser's data saver on, so that the page fetches nothing in advance
 DATA_SAVER = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+READ_FIRST_DRAWING = "readDrawing('*', document.querySelector('#lesson .lesson-drawing')?.shadowRoot ?? document)"
 CACHE_NAMES = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
 
 

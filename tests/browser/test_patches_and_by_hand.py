@@ -14,39 +14,17 @@ from playground.analysis import by_hand
 from playground.pictures.images import fit
 from playground.samples import named
 
-FIND_DRAWING = """
-window.drawing = (name, root = document) => {
-  for (const element of root.querySelectorAll("*")) {
-    if (element.__drawing?.read && element.querySelector(name)) return element;
-    const found = element.shadowRoot && window.drawing(name, element.shadowRoot);
-    if (found) return found;
-  }
-  return null;
-};
-"""
 # For each drawing, a selector of something that only this drawing contains.
 ARROWS, FRIENDS = '[data-ref="matrix"]', '[data-ref="mosaic"]'
 
 
 class Reader(Visitor):
-    """A visitor on a lesson's page, who calls a drawing's own read()."""
-
-    def __init__(self, chromium, url, **options):
-        super().__init__(chromium, url, **options)
-        self.context.add_init_script(FIND_DRAWING)
-
     def turn_to(self, page: str, address: str = "") -> Reader:
         self.page.goto(f"{self.url}/{page}?{with_small_picture(address)}")
         return self
 
     def until_drawn(self, name: str, condition: str = "true") -> dict:
-        script = f"""() => {{
-          const element = window.drawing('{name}');
-          if (!element) return null;
-          let r; try {{ r = element.__drawing.read(); }} catch {{ return null; }}
-          return !r.still && ({condition}) ? r : null;
-        }}"""
-        return self.page.wait_for_function(script).json_value()
+        return self.drawing(name, f"r => !r.still && ({condition})")
 
     def canvas(self, drawing: str, name: str):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).locator(f'[data-ref="{name}"]')
@@ -62,9 +40,6 @@ class Reader(Visitor):
 
     def button(self, drawing: str, words: str):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).get_by_role("button", name=words)
-
-    def choose(self, words: str):
-        self.page.locator("#lesson").get_by_role("button", name=words, exact=True).click()
 
     def link_with(self, part: str) -> str:
         self.page.wait_for_url(lambda url: part in url)

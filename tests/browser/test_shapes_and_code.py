@@ -20,26 +20,17 @@ def lesson(arrive, server):
     return open_lesson
 
 
-def read(visitor, component: str, condition: str) -> dict:
-    """A component's own read(), once it fulfils the condition."""
-    script = f"""() => {{ const find = (root) => {{ for (const e of root.querySelectorAll("*")) {{
-        const found = e.__{component} ?? (e.shadowRoot && find(e.shadowRoot));
-        if (found) return found; }} return null; }};
-        const r = find(document)?.read?.(); return r && ({condition})(r) ? r : null; }}"""
-    return visitor.page.wait_for_function(script).json_value()
-
-
 @pytest.mark.slow
 def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     visitor = lesson("shapes", "example=sentence")
-    assert read(visitor, "drawing", "r => r.step === 1")["shape"] == [1, 4, 512]
+    assert visitor.drawing("*", "r => r.step === 1")["shape"] == [1, 4, 512]
     visitor.page.locator(".walk [data-step='4']").click()
-    weights_state = read(visitor, "drawing", "r => r.step === 5")
+    weights_state = visitor.drawing("*", "r => r.step === 5")
     assert weights_state["shape"] == [1, 8, 4, 4]
     row_sums = [sum(weights_state["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
     assert all(abs(total - 1) < 2e-3 for total in row_sums)
     visitor.page.wait_for_url("**walk=5**")
-    reopened_state = read(lesson("shapes", urlsplit(visitor.page.url).query), "drawing", "r => r.step === 5")
+    reopened_state = lesson("shapes", urlsplit(visitor.page.url).query).drawing("*", "r => r.step === 5")
     assert reopened_state["groups"] == weights_state["groups"]
 
 
@@ -55,16 +46,16 @@ def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
 
 def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
     visitor = lesson("weight")
-    state_before = read(visitor, "drawing", "r => r.weights")
+    state_before = visitor.drawing("*", "r => r.weights")
     canvas = visitor.page.locator(".drawing canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     visitor.page.mouse.click(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.2)
-    state_after = read(visitor, "drawing", f"r => r.patch !== {state_before['patch']}")
+    state_after = visitor.drawing("*", f"r => r.patch !== {state_before['patch']}")
     assert abs(sum(state_after["weights"]) - 1) < 1e-3
     assert state_after["weights"] != state_before["weights"]
     for channel in state_after["desk"]:
         assert channel["heard"] == pytest.approx(channel["weight"] * channel["loud"])
     visitor.page.wait_for_url("**look=**")
     second_visitor = lesson("weight", urlsplit(visitor.page.url).query)
-    assert read(second_visitor, "drawing", f"r => r.patch === {state_after['patch']}")["tops"] == state_after["tops"]
+    assert second_visitor.drawing("*", f"r => r.patch === {state_after['patch']}")["tops"] == state_after["tops"]

@@ -11,7 +11,7 @@ import pytest
 import waiting
 from hostile import KINDS
 
-from browser.on_the_site import SiteVisitor
+from browser.on_the_site import READ_FIRST_DRAWING, SiteVisitor
 from browser.own_picture import hand_over
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
@@ -35,11 +35,6 @@ READ_OUTCOME = """(before) => {
   return said ?? (theLens().read().picture !== before || null);
 }"""
 REFUSALS = "can't open that file|million pixels|takes too long|sides may be from 8"
-# The weight that A gives B in the first drawing of a lesson
-READ_FIRST_WEIGHT = """() => {
-  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
-  return root?.__drawing?.read().weights?.[1] ?? null;
-}"""
 # How many versions of the page the browser keeps
 COUNT_VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
@@ -170,8 +165,8 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence(somebody):
     visitor.page.get_by_role("button", name="Queries = 0").click()
     finish_exercise(visitor.page, "by_hand_even")
     visitor.page.get_by_role("button", name="4 · Masks").click()
-    ninth = pytest.approx(1 / 9)
-    waiting.until(lambda: visitor.page.evaluate(READ_FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
+    read_weight, ninth = f"{READ_FIRST_DRAWING}?.weights?.[1]", pytest.approx(1 / 9)
+    waiting.until(lambda: visitor.page.evaluate(read_weight) == ninth, "the masks do not follow the arrows")
 
 
 def test_a_lost_worker_is_started_again(somebody):

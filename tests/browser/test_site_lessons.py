@@ -12,7 +12,7 @@ import waiting
 from PIL import Image
 from playwright.sync_api import expect
 
-from browser.on_the_site import SiteVisitor
+from browser.on_the_site import READ_FIRST_DRAWING, SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
 from browser.truth import assert_close, colour_row, python_trace
 from browser.visitor import finish_exercise
@@ -26,11 +26,6 @@ from playground.samples import named
 from playground.ui import site
 
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
-# The read() of the first drawing of a lesson
-READ_FIRST_DRAWING = """() => {
-  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
-  return root?.__drawing?.read() ?? null;
-}"""
 OWN_TAG = "This is your photograph: its numbers are computed in this browser."
 SAMPLE_TAG = "These numbers are of a sample, not of your photograph."
 READ_DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]

@@ -8,41 +8,13 @@ from playground.assets import TIMELAPSE
 from playground.lessons.timelapse import read
 from playground.tracing import Trace
 
-FIND_REEL = """
-window.theReel = (root = document) => {
-  for (const element of root.querySelectorAll("*")) {
-    const here = element.__drawing?.read && element.querySelector(".reel");
-    const found = here ? element.__drawing : element.shadowRoot && window.theReel(element.shadowRoot);
-    if (found) return found;
-  }
-  return null;
-};
-"""
-
 
 class Watcher(Visitor):
-    def open(self, address=""):
-        self.context.add_init_script(FIND_REEL)
-        self.page.goto(f"{self.url}/training?{address}")
-        return self
-
-    def until(self, condition="() => true"):
-        script = f"() => {{ const r = window.theReel?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
-        return self.page.wait_for_function(script).json_value()
-
-    def read(self):
-        return self.page.evaluate("theReel().read()")
+    def until(self, condition="r => true"):
+        return self.drawing(".reel", f"r => r.painted && ({condition})(r)")
 
     def part(self, name):
         return self.page.locator(f'.reel [data-ref="{name}"]')
-
-    def button(self, name):
-        return self.page.get_by_role("button", name=name, exact=True)
-
-
-@pytest.fixture
-def watch(arrive, server):
-    return lambda address="": arrive(Watcher, server.url).open(address)
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +23,9 @@ def moments():
     return read(TIMELAPSE).moments
 
 
-def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
-    watcher = watch()
+def test_the_picture_is_the_model_s_row_at_every_moment(arrive, server, moments):
+    watcher = arrive(Watcher, server.url)
+    watcher.page.goto(f"{server.url}/training")
     state = watcher.until()
     assert state["step"] == moments[-1].step
     rows, columns = state["grid"]

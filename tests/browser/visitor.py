@@ -60,6 +60,17 @@ window.theLens = (root = document) => {
   }
   return null;
 };
+window.theDrawing = (part, root = document) => {
+  for (const element of root.querySelectorAll("*")) {
+    const found = element.__drawing?.read && (element.matches(part) || element.querySelector(part))
+      ? element : element.shadowRoot && window.theDrawing(part, element.shadowRoot);
+    if (found) return found;
+  }
+  return null;
+};
+window.readDrawing = (part, root = document) => {
+  try { return window.theDrawing(part, root)?.__drawing.read() ?? null; } catch { return null; } // it is being made
+};
 window.sentences = () => {
   const notices = [...document.querySelectorAll(".attention-notice")];
   return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
@@ -165,6 +176,11 @@ class Visitor:
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;
         }}"""
+        return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
+
+    def drawing(self, part: str, condition: str = "r => true") -> dict:
+        """The read() of a lesson's drawing that has this part, once it fulfils the condition."""
+        script = f"() => {{ const r = readDrawing(`{part}`); return r && ({condition})(r) ? r : null; }}"
         return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
 
     def rest(self) -> None:
