@@ -22,12 +22,10 @@ import playground  # noqa: E402
 from playground.vit import Config, VisionTransformer  # noqa: E402
 
 LONG_FILES = (
-    "test_wheel.py", "test_site.py", "test_site_lessons.py", "test_guesses.py", "test_setup.py",
-    "test_proxy.py", "test_faults.py", "test_ending.py", "test_tour.py", "test_lesson_page.py",
-    "test_own_pictures.py", "test_scale_and_cost.py", "test_export_sheet.py", "test_one_choice.py",
-    "test_training.py",
-    "test_export_commands.py", "test_hub.py", "test_hostile.py", "test_borrowed.py", "test_own_models.py",
-    "test_honest.py", "test_provenance.py", "test_bundled.py", "test_deploy.py",
+    "test_wheel.py", "test_site.py", "test_site_lessons.py", "test_guesses.py", "test_setup.py", "test_proxy.py",
+    "test_faults.py", "test_ending.py", "test_lesson_page.py", "test_own_pictures.py", "test_drawings.py",
+    "test_shared_page.py", "test_export_sheet.py", "test_one_choice.py", "test_export_commands.py", "test_hub.py",
+    "test_hostile.py", "test_borrowed.py", "test_own_models.py", "test_bundled.py", "test_deploy.py",
 )  # fmt: skip
 
 

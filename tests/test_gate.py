@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import more
+
 GATE = Path(__file__).parent / "gate.py"
 TWO_PROCESSES = ["-p", "xdist.plugin", "-n", "2"]
 WITHOUT_PLUGINS = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # plugins would take seconds to load
@@ -62,3 +64,7 @@ def test_a_file_that_can_not_be_imported_fails_the_gate_at_once(tmp_path):
     status, output = run_gate(tmp_path, only="import nothing_of_this_name\n")
     assert status not in (0, 1)
     assert "FLAKED" not in output
+
+
+def test_every_script_of_the_benchmarks_has_a_smallest_run():
+    assert sorted(more.SMALLEST_RUNS) == more.script_names()
