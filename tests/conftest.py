@@ -94,7 +94,6 @@ def small() -> VisionTransformer:
 
 @pytest.fixture
 def picture():
-    """A picture with structure: a disc on a gradient."""
     from PIL import Image
 
     y, x = torch.meshgrid(torch.linspace(-1, 1, 120), torch.linspace(-1, 1, 120), indexing="ij")

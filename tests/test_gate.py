@@ -27,7 +27,6 @@ CRASH = FAILS_ONCE.format(what="ends_its_process", fails="os._exit(3)")
 
 
 def run_gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
-    """Runs the gate over tests with these texts; returns its status and its output."""
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\n")

@@ -41,13 +41,11 @@ def lesson(arrive, server):
 
 
 def query_with(visitor: Visitor, part: str) -> str:
-    """The query of the page's address, once it has this part."""
     visitor.page.wait_for_url(lambda url: part in url)
     return urlsplit(visitor.page.url).query
 
 
 def canvas_of(visitor: Visitor, part: str, name: str):
-    """A canvas of the drawing that has this part, in sight."""
     drawing = visitor.page.locator(".drawing").filter(has=visitor.page.locator(part))
     canvas = drawing.locator(f'[data-ref="{name}"]')
     canvas.scroll_into_view_if_needed()
@@ -63,7 +61,6 @@ def place_on(canvas, x_share: float, y_share: float) -> tuple[float, float]:
 
 
 def weights_by_formula(arrows: str) -> list[float]:
-    """softmax(q·kᵀ/√2) of nine tokens whose queries and keys are two-dimensional."""
     q, k = by_hand.arrows_from_text(arrows, tokens=18).chunk(2)
     return (q @ k.T / 2**0.5).softmax(-1).flatten().tolist()
 

@@ -66,7 +66,6 @@ class Proxy:
         return answer(self.url + path, **options, **cookie)
 
     def replica_of(self, seat: str) -> str:
-        """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"
         self.ask(path, seat)
         return self.log_entry(path)["replica"]
@@ -161,14 +160,11 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
 
 
 class NoReplica:
-    """An address where no replica listens."""
-
     address = "127.0.0.1:1"
 
 
 @pytest.fixture
 def proxy_without_replica(tmp_path):
-    """nginx without a replica behind it."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     running_proxy = Proxy(tmp_path, [NoReplica]).start()

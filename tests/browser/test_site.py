@@ -114,7 +114,6 @@ def test_a_photograph_stays_in_the_browser(somebody):
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):
-    """Uses a copy of the folder, because the test writes another version into it."""
     site_folder = tmp_path / "host" / "playground"
     shutil.copytree(folder, site_folder)
     with plain_server(site_folder.parent) as url:
@@ -212,8 +211,6 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
 
 @pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
-    """Opens the small generated files, and a few files of each kind in tests/hostile/kept;
-    tests/pictures/test_hostile.py opens all of these in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(HOSTILE_FOLDER.iterdir()), lambda file: file.name.partition("-")[0])
     kept_file_makers = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}

@@ -58,13 +58,11 @@ def lesson_at(request):
 
 
 def is_drawn(page) -> bool:
-    """Whether every visible drawing and chart of the step has been drawn."""
     return all(page.evaluate(READ_DRAWINGS))
 
 
 @pytest.mark.parametrize("lesson_at", ["folder"], indirect=True)
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, lesson_at):
-    """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
     visitor = arrive(SiteVisitor, lesson_at(""))
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH_VIOLATIONS)
@@ -115,7 +113,6 @@ def open_lesson_step(visitor, picture_id: str, lesson: str, step: str) -> list[s
 
 
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
-    """Rows, tags and the numbers in sentences equal those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.bring_photograph(named("twins").path)
     page = visitor.page
@@ -188,7 +185,6 @@ READ_CHARTS = (
 
 @pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
-    """On a visitor's photograph: the steps that measure every head, and one that runs the network again."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.bring_photograph(named("twins").path)
     page = visitor.page

@@ -102,7 +102,6 @@ def edge(folder):
 
 
 def connect(url: str, source: str = "127.0.0.1") -> socket.socket:
-    """A connection to nginx from the address `source`."""
     host, _, port = url.removeprefix("http://").partition(":")
     return socket.create_connection((host, int(port)), PATIENCE, (source, 0))
 
@@ -187,7 +186,6 @@ def test_the_trusted_proxy_s_scheme_is_believed(sender_seen):
 
 
 def raw_answer(edge: str, *lines: str) -> str:
-    """The whole answer to a request of these lines."""
     with connect(edge) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         return connection.makefile("rb").read().decode()

@@ -125,7 +125,6 @@ def test_an_answer_to_one_person_is_not_cached(edge, folder):
 
 
 def test_what_the_image_has_compressed_nginx_sends_compressed(tmp_path):
-    """Runs the Dockerfile's own line on a folder, from which nginx then takes Streamlit's files."""
     script = tmp_path / "streamlit" / "static" / "x.js"
     script.parent.mkdir(parents=True)
     script.write_text("let x = 1;\n" * 1000)

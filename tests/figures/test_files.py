@@ -33,7 +33,6 @@ FIGURES = {  # a file's name -> the options of its figure
 
 
 def command_in(path) -> list[str]:
-    """The command that a file's metadata name."""
     data = path.read_bytes()
     if path.suffix == ".png":
         return shlex.split(Image.open(path).text["Command"])
@@ -92,7 +91,6 @@ def test_a_figure_names_no_command_that_would_make_another(disc_folder, small):
 
 
 def parsed(line: str) -> Spec:
-    """The spec that the command line parses from `line`; no picture is opened."""
     words = shlex.split(line)
     options = _parser().parse_args(words[3:])
     return replace(batch._spec(options), image=options.images[0])

@@ -20,7 +20,6 @@ def run_javascript(body: str):
 
 
 def random_rows(count: int = 40):
-    """Peaked, spread and even rows of 12 × 17 patches."""
     for i in range(count):
         scores = RANDOM.normal(size=(12, 17)) * (0, 0.2, 1, 3, 8)[i % 5]
         yield np.exp(scores) / np.exp(scores).sum()
@@ -115,7 +114,6 @@ def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
-    """Under the brightest colour, two greys keep four tenths of their difference in lightness."""
     greys = np.repeat(np.linspace(40, 215, 8)[:, None, None], 3, axis=-1)
     heated = light.heat(greys, np.ones((8, 1))).astype(float)
 
@@ -151,7 +149,6 @@ CELL_SETS = [
 
 
 def lines_around(masks: list[np.ndarray]) -> list[list[np.ndarray]]:
-    """For each set of cells the browser's lines."""
     sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in masks])
     answers = run_javascript(
         f"return {sets_json}.map(([rows, columns, chosen]) => {{"
@@ -169,7 +166,6 @@ def flattened(points: np.ndarray, pieces: int = 8) -> np.ndarray:
 
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
-    """matplotlib decides which cells lie within an odd number of the curves."""
     for mask, lines in zip(CELL_SETS, lines_around(CELL_SETS), strict=True):
         middles, inside = np.argwhere(np.ones_like(mask)) + 0.5, np.zeros(mask.size, bool)
         for polygon in map(flattened, lines):

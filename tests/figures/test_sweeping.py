@@ -43,7 +43,6 @@ def labelled_traces(vit, pictures):
 
 
 def without_head(vit, layer, head):
-    """Reference: a network whose W_O has zeros in the columns of this head."""
     vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
     vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit

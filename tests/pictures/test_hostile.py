@@ -64,7 +64,6 @@ def test_a_hostile_file_is_refused_in_a_helpful_sentence(report):
 
 
 def is_helpful(outcome: str, sentence: str) -> bool:
-    """Whether the sentence says what to do, and has no terms of programming."""
     return bool(
         outcome == "PlaygroundError"
         and re.fullmatch(r"[A-Z].{25,}\.", sentence)

@@ -17,7 +17,6 @@ from playground.serving.traces import Setup
 
 
 def results_at_once(work, thread_count: int = 2) -> list:
-    """Calls `work` in so many threads, all at the same moment, and returns their results."""
     results, barrier = [], threading.Barrier(thread_count)
 
     def call() -> None:

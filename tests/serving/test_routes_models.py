@@ -23,8 +23,6 @@ DOWNLOAD = f"/api/fetching?model={CLIP}"
 
 @pytest.fixture
 def server(monkeypatch):
-    """A function that changes the server's settings: server(open=False, …)."""
-
     def change_settings(**changes):
         new_settings = replace(settings.Settings(), **changes)
         monkeypatch.setattr(settings, "now", lambda: new_settings)

@@ -68,7 +68,6 @@ def test_the_filter_s_widths_are_never_chosen_on_what_is_measured(vit, pictures)
 
 
 def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
-    """`Shares` equals `Sums` scene by scene, with and without the eight neighbours, for heads and for the filter."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
     shares = evaluate.Shares.of([scene.image], [grid], evaluate.rows_of_heads(vit))
