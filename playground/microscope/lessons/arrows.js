@@ -16,7 +16,7 @@ import {
 } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
-import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKEN_COUNT + token);
@@ -360,6 +360,4 @@ function bindTyping(state) {
   }
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createArrows);
-}
+export default lessonDrawing(createArrows);

@@ -5,7 +5,7 @@ import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, t
 import { axis, pathOf, ticks } from "../drawing/axes.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP_FACTOR = 1.1; // factor by which an arrow key changes the number of tokens
@@ -340,9 +340,7 @@ function paintSquare(state, findRef, caseNow, theme) {
   }
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createCase);
-}
+export default lessonDrawing(createCase);
 
 // Paints costs by number of tokens as SVG: lines on two logarithmic axes. The legend shows the values at the number of
 // tokens under the cursor, or else at the number that the settings give.

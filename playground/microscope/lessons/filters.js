@@ -5,7 +5,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { fillHeat, makeHeat, outlineCell, outlinePatch, pixelSheet } from "../drawing/dom.js";
 import { makePhoto } from "../drawing/light.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 import { bringBitmap, followPointer, heightFor } from "./patch.js";
 
 const MARKUP = `
@@ -123,6 +123,4 @@ function paintAnswers(state, theme) {
   state.stage.find("channels").innerHTML = markedWords(markup);
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createFilters);
-}
+export default lessonDrawing(createFilters);

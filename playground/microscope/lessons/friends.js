@@ -10,7 +10,7 @@ import { percent } from "../core/numbers.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { applyDataStyles, outlinePatch } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
-import { mountLessonDrawing, sheetOf } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf } from "../drawing/stage.js";
 import { bringBitmap, followPatches, heightFor, paintLit } from "./patch.js";
 
 const RAMP = barColours();
@@ -150,6 +150,4 @@ function writeFriends(state, query, entropy) {
   applyDataStyles(stage.find("sum"));
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createFriends);
-}
+export default lessonDrawing(createFriends);

@@ -9,7 +9,7 @@ import { maskScores, readArrows, receivedOf, scoresOf, TOKEN_COUNT, weightsOf } 
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
-import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
@@ -117,9 +117,7 @@ function rowInWords(state, maskedScores, weights) {
   );
 }
 
-export function masks(component) {
-  return mountLessonDrawing(component, createMasks);
-}
+export const masks = lessonDrawing(createMasks);
 
 // Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
 // of neurons.
@@ -207,6 +205,4 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.textAlign = "left";
 }
 
-export function received(component) {
-  return mountLessonDrawing(component, createReceived);
-}
+export const received = lessonDrawing(createReceived);

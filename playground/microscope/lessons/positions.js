@@ -7,7 +7,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, fillHeat, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
-import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patchUnder } from "./patch.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
@@ -170,9 +170,7 @@ function paintMaps(state, theme, palette, height) {
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
-export function positions(component) {
-  return mountLessonDrawing(component, createPositions);
-}
+export const positions = lessonDrawing(createPositions);
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
@@ -334,6 +332,4 @@ function writeShuffle(state, orderedRow, restoredRow) {
     `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
-export function shuffle(component) {
-  return mountLessonDrawing(component, createShuffle);
-}
+export const shuffle = lessonDrawing(createShuffle);

@@ -6,7 +6,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { patchFrom, patchText } from "../core/grid.js";
 import { outlinePatch } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, withMinus } from "../drawing/stage.js";
 import { WEIGHT_COLOUR } from "./mixture.js";
 import { bringBitmap, followPatches, heightFor } from "./patch.js";
 
@@ -141,6 +141,4 @@ function drawArrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   context.fill();
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createPush);
-}
+export default lessonDrawing(createPush);
