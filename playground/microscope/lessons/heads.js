@@ -169,18 +169,13 @@ function buildBoard(root, state, { layers, heads }) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
     <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
   root.querySelector(".reset").addEventListener("click", () => switchOff(state, []));
-  const row = Array.from({ length: heads }, (_, head) => head);
+  const rowOf = (layer) => Array.from({ length: heads }, (_, head) => [layer, head]);
   return createHeadGrid(root.querySelector(".field"), {
     layers,
     heads,
     tag: "button",
-    onPoint: () => {},
     onClick: (layer, head) => toggle(state, [[layer, head]]),
-    onLayer: (layer) =>
-      toggle(
-        state,
-        row.map((head) => [layer, head]),
-      ),
+    onLayer: (layer) => toggle(state, rowOf(layer)),
   });
 }
 

@@ -160,16 +160,13 @@ export function drawDesk(place, weights, valueNorms, pack) {
     heard: weights[token] * valueNorms[token],
   }));
   const names = desk.map(({ name }) => name);
-  const groups = [
-    ["Fader: the weight", "weight", WEIGHT_COLOUR, percent],
-    ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
-    ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
-  ];
-  const bars = groups.map(([title, key, colour, text]) => {
-    const values = desk.map((channel) => channel[key]);
-    return barsOf({ title, names, values, colour, text });
-  });
-  place.replaceChildren(...bars);
+  const bars = (title, key, colour, text) =>
+    barsOf({ title, names, values: desk.map((channel) => channel[key]), colour, text });
+  place.replaceChildren(
+    bars("Fader: the weight", "weight", WEIGHT_COLOUR, percent),
+    bars("How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)),
+    bars("Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)),
+  );
   return desk;
 }
 

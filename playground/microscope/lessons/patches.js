@@ -117,7 +117,7 @@ function drawBand(context, values, largest, x, y, w, h, theme) {
 
 const PRODUCTS_WRITTEN = 3; // number of products that are written out
 const MARKUP = `
-  <div class="apart">
+  <div class="pair">
     <figure>
       <figcaption><b>The picture, in patches</b> <span class="tabs">
         <button data-do="apart"></button>

@@ -114,6 +114,7 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
     (width - 2 * ARROWS_MARGIN) / (right - left || 1),
     (height - 2 * ARROWS_MARGIN) / (high - low || 1),
   );
+  /** @returns {[number, number]} */
   const toCanvas = ([x, y]) => [
     width / 2 + (x - (left + right) / 2) * scale,
     height / 2 - (y - (low + high) / 2) * scale, // up is positive

@@ -178,6 +178,8 @@ function createReelState(root, stage) {
     refs: collectRefs(root),
     alive: true,
     moments: [],
+    settings: [], //      the settings that the page knows
+    played: null, //      the layers in the packs of a folder, as texts
     packs: new Map(), //  step → pack
     shape: null, //       the sizes that all packs share
     bitmap: null,

@@ -185,7 +185,7 @@ function createWalk(stage) {
 
 function takeWalk(walk, data) {
   const { header, section } = openContainer(data);
-  const sizes = header.steps ? null : sizesOf(header);
+  const sizes = header.steps ? null : /** @type {any} */ (sizesOf(header));
   showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.stage.tell);
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");
