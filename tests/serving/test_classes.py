@@ -78,18 +78,6 @@ def test_a_guessed_place_is_on_the_picture_and_a_guessed_choice_is_an_offered_on
     assert group.take_guess("a", choice.number, 1, "no") == "no"
 
 
-def test_raised_hands_are_added_to_the_guesses(group):
-    question = new_question(group, Question(0, "1", "Choice", 0, 0, ("yes", "no"), {}))
-    group.take_guess("a", question.number, 1, "no")
-    group.count_hands({"yes": 4, "no": 2})
-    group.count_hands({"yes": 5, "no": 2})
-    assert question.counts() == [{"yes": 5, "no": 3}]
-    for hands in ({"maybe": 1}, {"yes": -1}, {"yes": 2.5}, {"yes": True}, {"yes": 10**9}):
-        with pytest.raises(Refused):
-            group.count_hands(hands)
-    assert question.counts() == [{"yes": 5, "no": 3}]
-
-
 def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
     monkeypatch.setattr(group.crowd, "capacity", 2)
     group.enter(Visitor("a")), group.enter(Visitor("b"))
