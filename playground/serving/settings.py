@@ -29,7 +29,6 @@ class Settings:
     framed_by: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     device: str | None = None
-    compute: str = "server"
     workbench: bool = True
     proxies: tuple[str, ...] = ()
     operators: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
@@ -98,7 +97,6 @@ READERS: dict[str, Reader] = {
         )
     ),
     "DEVICE": _word(r"cpu|mps|cuda(:\d+)?", "cpu, cuda, cuda:1 or mps"),
-    "COMPUTE": _word("server|browser", "server or browser"),
     "WORKBENCH": _yes_or_no,
     "PROXIES": _networks,
     "OPERATORS": _networks,

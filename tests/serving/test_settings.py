@@ -21,7 +21,6 @@ VARIABLES = {  # variable -> its text, and the fields of the settings that it gi
     "FRAMED_BY": ("https://a.example", {"framed_by": ("https://a.example",)}),
     "PROXIES": ("10.0.0.0/8 192.0.2.1", {"proxies": ("10.0.0.0/8", "192.0.2.1/32")}),
     "USER_HEADER": ("X-Forwarded-User", {"user_header": "x-forwarded-user"}),
-    "COMPUTE": ("browser", {"compute": "browser"}),
     "HOSTS": ("Hall.example box", {"hosts": ("hall.example", "box")}),
     "LOG": ("json", {"log": "json"}),
     "OPERATORS": ("10.1.0.1", {"operators": ("10.1.0.1/32",)}),
