@@ -37,7 +37,7 @@ def test_every_variable_is_read():
 
 
 WRONG_VALUES = {
-    "OPEN": "perhaps", "AT_ONCE": "0|two", "CACHE_MB": "100|1 2 -3", "COMPUTE": "phone", "PROXIES": "the balancer",
+    "OPEN": "perhaps", "AT_ONCE": "0|two", "CACHE_MB": "100|1 2 -3", "PROXIES": "the balancer",
     "OPERATORS": "*", "USER_HEADER": "X Forwarded", "LOG": "xml", "HOSTS": "*|hall.example:8501|https://hall.example",
     "DEVICE": "tpu|cuda:", "HOST": "hall.example",  # a name that no setting has
 }  # fmt: skip

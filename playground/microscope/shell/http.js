@@ -1,6 +1,8 @@
 // Sends requests to the server. A refused request throws an error with a sentence for people. In a folder without a
 // server the page itself answers.
 
+import { keepText, keptText } from "./kept.js";
+
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
 // A page opened by a class link keeps the secret only as long as the tab is open.
 
@@ -12,33 +14,16 @@ let key = null;
 export const onlyThisTab = () => new URLSearchParams(location.search).get("class") === "yes";
 
 export function ownKey() {
-  key ??= readKey() ?? makeKey();
+  key ??= keptText(STORAGE_NAME, storage);
+  if (!KEY_PATTERN.test(key ?? "")) {
+    const letters = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
+    key = letters.replaceAll("+", "-").replaceAll("/", "_");
+    keepText(STORAGE_NAME, key, storage);
+  }
   return key;
 }
 
 const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
-
-function readKey() {
-  try {
-    const storedKey = storage().getItem(STORAGE_NAME);
-    return KEY_PATTERN.test(storedKey ?? "") ? storedKey : null;
-  } catch {
-    return null; // storage is forbidden, so the key lasts as long as the page
-  }
-}
-
-function makeKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(24));
-  const newKey = btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
-  try {
-    storage().setItem(STORAGE_NAME, newKey);
-  } catch {
-    // storage is forbidden
-  }
-  return newKey;
-}
 
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let localAnswer = null;

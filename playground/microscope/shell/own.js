@@ -2,9 +2,9 @@
 // server has forgotten them.
 
 import { choice, firstSample } from "./choice.js";
-import { ask, askJson, onlyThisTab } from "./http.js";
-import { keepText, keptText } from "./kept.js";
+import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
 
+const MOST_BYTES = 32e6; // of a file: the server's limit
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
 let album = []; // [{id, title, src, blob, when}], the newest last
@@ -33,6 +33,8 @@ export const ownPictures = {
   // Sends a file to the server and shows the picture. options: {signal}, see http.js. If the server refuses,
   // the error is a Refusal with the reason.
   async open(file, options = {}) {
+    const size = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_BYTES / 1e6} MB can be opened.`;
+    if (file.size > MOST_BYTES) throw new Refusal(413, size);
     ownPictures.lastFile = file;
     changeSendingCount(1);
     try {
@@ -162,10 +164,3 @@ function openDatabase() {
     request.onerror = request.onblocked = () => reject(request.error);
   });
 }
-
-// The saved scenes of the microscope, stored in this browser.
-
-const SCENES_KEY = "attention-playground-scenes";
-
-export const keptScenes = () => keptText(SCENES_KEY);
-export const keepScenes = (text) => keepText(SCENES_KEY, text);

@@ -239,21 +239,11 @@ export function computeHere({ worker, kernels, cards, weights }, addressOf, pict
   return { kept: store, networks, computing };
 }
 
-// A person's own picture for workersource.js.
+// A person's own picture for workersource.js. `width` and `height` are there if this page opened it, and not a server.
 export async function ownPicture(id) {
   await ownPictures.read();
-  const entry = ownPictures.list.find((item) => item.id === id);
-  if (!entry?.blob)
-    throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const description = { title: entry.title, credit: "", hint: "", start: undefined };
-  return { id, ...description, ...(await sizeOf(entry)), file: async () => entry.blob };
-}
-
-// The picture's size: stored if this browser opened the picture; otherwise the picture is decoded again.
-async function sizeOf({ blob, width, height }) {
-  if (width) return { width, height };
-  const bitmap = await toBitmap(blob);
-  const size = { width: bitmap.width, height: bitmap.height };
-  bitmap.close();
-  return size;
+  const { blob, title, width, height } = ownPictures.list.find((item) => item.id === id) ?? {};
+  if (blob && width)
+    return { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob };
+  throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
 }
