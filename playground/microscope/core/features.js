@@ -156,31 +156,6 @@ export function componentPixels(features, components) {
   return pixels;
 }
 
-// Below: lengths that are outliers by Tukey's rule, that is above the upper quartile plus three times the interquartile
-// range. `Lengths` in playground/analysis/block.py has the same rule.
-
-// The bound for values[from … to).
-export function outlierBound(values, from, to) {
-  const sorted = Float64Array.from(values.subarray(from, to)).sort();
-  const quantile = (q) => {
-    const index = q * (sorted.length - 1);
-    const lowerIndex = Math.floor(index);
-    const upperIndex = Math.min(lowerIndex + 1, sorted.length - 1);
-    return sorted[lowerIndex] + (index - lowerIndex) * (sorted[upperIndex] - sorted[lowerIndex]);
-  };
-  const [lowerQuartile, upperQuartile] = [quantile(0.25), quantile(0.75)];
-  return upperQuartile + 3 * (upperQuartile - lowerQuartile);
-}
-
-// {bound, count: values above the bound, domain: the range of the other values}
-export function withoutOutliers(values, from, to) {
-  const bound = outlierBound(values, from, to);
-  const inliers = values.subarray(from, to).filter((value) => value <= bound);
-  const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
-  return { bound, count: to - from - inliers.length, domain: { low, high: high > low ? high : low + 1 } };
-}
-
 // The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one
 // before.
 export function dotOfVectors(a, aAt, b, bAt, width) {

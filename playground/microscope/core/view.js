@@ -16,12 +16,9 @@ export const DEFAULT_VIEW = Object.freeze({
   label: "",
   text: "",
   blank: "mean",
-  typical: false,
   what: FIRST_WAY,
   direction: "row",
-  colours: "shared",
   ceiling: "auto",
-  grid: false,
   beside: "convolution",
   curtain: 0,
 });
@@ -32,7 +29,6 @@ export const CHOICES = Object.freeze({
   what: Object.keys(WAYS),
   blank: ["mean", "noise", "neighbours"],
   direction: ["row", "column"],
-  colours: ["shared", "own"],
   beside: ["convolution", "wall", "compare", "filter"],
 });
 
@@ -102,7 +98,7 @@ export function tidyView(view, pack, startPoint) {
   for (const [key, allowed] of Object.entries(CHOICES)) {
     if (!allowed.includes(newView[key])) newView[key] = DEFAULT_VIEW[key];
   }
-  for (const key of ["locked", "grid", "typical"]) newView[key] = newView[key] === true || newView[key] === "true";
+  newView.locked = newView.locked === true || newView.locked === "true";
   if (newView.scale !== "on" && newView.scale !== "off") {
     const scale = newView.scale === null || newView.scale === "" ? NaN : Number(newView.scale);
     newView.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";

@@ -16,7 +16,7 @@ export const WAY_RECORDS = [
 "coloured":true},
 {"name":"score","needs":"scores","unit":"","raw":true,"sentence":"best","ofHeads":true,"spread":true,
 "offer":""},
-{"name":"norm","unit":"length","asksAPatch":false,"uses":["typical"],"spread":true},
+{"name":"norm","unit":"length","asksAPatch":false,"spread":true},
 {"name":"rollout","needs":"flows","exposed":"largest","throughLayers":true,"attributes":true,"sentence":"flows",
 "offer":"rollout"},
 {"name":"relevance","needs":"network","exposed":"largest","throughLayers":true,"explains":"patch",

@@ -74,7 +74,7 @@ function nearnessPicture(lens) {
   const { view, shown } = lens;
   const { mark } = shown;
   const { rows, columns, patches } = shown.pack;
-  const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
+  const picture = { rows, columns, mark, tag: null, clipped: [] };
   const row = nearnessOf(lens, mark);
   if (!row) return { row, domain: null, picture };
   const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling);
@@ -137,9 +137,9 @@ const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't
 // ------------------------------------------------------------------------------------------- the convolution
 
 export function paintTwin(lens) {
-  const { frame, view, main, shown, refs } = lens;
+  const { frame, main, shown, refs } = lens;
   const { pack, mark } = shown;
-  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
+  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, mark });
   const photo = photoOf(lens, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
@@ -261,10 +261,10 @@ export const comparesNumbers = (lens) =>
   lens.choice.view.beside === "compare" && wayOf(lens.choice.view).needs === "features" && Boolean(otherMap(lens));
 
 // Draws the compared picture, centred in the canvas of the second picture.
-function drawOther({ frame, page, view, refs }, other, mark, tag) {
+function drawOther({ frame, page, refs }, other, mark, tag) {
   const { pack } = other;
   const context = refs.twin.getContext("2d");
-  const picture = { rows: pack.rows, columns: pack.columns, grid: view.grid, mark, tag };
+  const picture = { rows: pack.rows, columns: pack.columns, mark, tag };
   const size = otherSize(page, other);
   const x = Math.round((refs.twin.width - size.width) / 2),
     y = Math.round((refs.twin.height - size.height) / 2);

@@ -10,7 +10,6 @@ import {
 } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, KERNEL_WEIGHTS, largestIndex, sortInto } from "../core/core.js";
-import { withoutOutliers } from "../core/features.js";
 import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, shortNumber } from "../core/numbers.js";
 import { outlineOf } from "../core/places.js";
@@ -98,7 +97,6 @@ function paintMain(lens) {
 
   let waitingWords = "";
   shown.mainDomain = shown.domain;
-  shown.outliers = null;
   if (isMap(view.what) && !overlay) {
     waitingWords = isExplained(view) ? explainedWaitingWords(lens) : mapWaitingWords(lens);
     printNothing(frame.print);
@@ -107,10 +105,7 @@ function paintMain(lens) {
   } else if (overlay) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const endIndex = start + pack.patches;
-    const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, endIndex) : null;
-    shown.outliers = inlierDomain;
-    if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
-    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
+    if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },
@@ -132,14 +127,7 @@ function paintMain(lens) {
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
   const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // a map that explains a label marks no patch
-  frame.picture = Object.assign(frame.picture, {
-    rows,
-    columns,
-    grid: view.grid,
-    mark,
-    isKey: isColumn,
-    behind: behindCanvas,
-  });
+  frame.picture = Object.assign(frame.picture, { rows, columns, mark, isKey: isColumn, behind: behindCanvas });
   setClipped(lens, Boolean(waitingWords || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
@@ -213,7 +201,7 @@ function paintColourBar(lens) {
   const isLoading = isMap(view.what) && !overlayNow(lens);
   refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
   const isShare = unitOf(view) === "share";
-  const key = `${domain.low} ${domain.high} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
+  const key = `${domain.low} ${domain.high} ${isShare} ${view.what}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
   frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
@@ -234,11 +222,7 @@ function paintHeads(lens) {
     const start = head * pack.tokens;
     prepareThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
-    else {
-      const hasOwnDomain = view.colours === "own";
-      const domain = hasOwnDomain ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling) : shown.domain;
-      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain);
-    }
+    else printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, shown.domain);
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text =
       !answers.ready[head] || shown.rough ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);

@@ -2,7 +2,7 @@
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
-import { percent, shortNumber, toldApart } from "../core/numbers.js";
+import { percent, toldApart } from "../core/numbers.js";
 import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
@@ -122,7 +122,6 @@ export const whatToDo = ({ main, page: { touch } }) =>
 function exposureText({ view, shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
-  if (shown.outliers) return outlierText(shown.outliers, view.typical);
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const start = view.head * pack.tokens + pack.prefixCount;
@@ -143,14 +142,6 @@ export function brightestText(exposure, clippedCount, largest, way) {
 // Whether the words in the top right corner would cover this labelled patch.
 const isUnderCorner = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
-
-// The sentence about outliers, patches whose features are longer than the limit. Large models without registers have
-// some.
-function outlierText({ count, bound: limit }, typical) {
-  if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
-  const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
-  return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
-}
 
 // The range of layers that can be chosen: all, or only the layers in the file.
 export function layerRange(data) {

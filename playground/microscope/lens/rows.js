@@ -69,13 +69,10 @@ function valuesOf(lens) {
       wayWords(way, "tab").replace("W<sub>O</sub>", "W_O") + (label && ` of “${label}”`),
       view.direction === "column" && !isMap(view.what) && "who looks",
       view.ceiling !== "auto" && "exposure held",
-      view.typical && "without outliers",
-      view.grid && "grid",
     ],
     head: [
       way.throughLayers ? "all layers" : `layer ${view.layer}`,
       !isMap(view.what) && `head ${pack.headNumbers[view.head]}`,
-      view.colours === "own" && "each its own exposure",
     ],
     scale: [scaleValue(view, pack), view.pass === "whole" ? "whole pass" : "this layer", view.curtain > 0 && "curtain"],
     beside: {

@@ -115,7 +115,6 @@ const newFrame = () =>
       mainDomain: null, //                  the range of values for the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
-      outliers: null, //                    the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the patch of `token`; −1: a prefix token
       row: null, //                         the record of the row, see told.js
     }),
@@ -146,10 +145,10 @@ const newFrame = () =>
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
+    picture: { rows: 0, columns: 0, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     // the number beside the patch with the largest weight, or beside the place of this outline
     tag: { patch: -1, text: "", colour: "", outline: null, own: false },
-    twin: { rows: 0, columns: 0, grid: false, mark: -1 }, // see drawConvolution
+    twin: { rows: 0, columns: 0, mark: -1 }, // see drawConvolution
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
