@@ -14,7 +14,7 @@ import { isMap, overlayNow } from "./state.js";
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
 export function aimedPair({ view, choice: { aim }, shown }) {
-  if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
+  if (aim < 0 || shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
   const start = view.head * pack.tokens;
@@ -34,7 +34,7 @@ export function chosenPair(lens) {
   const { view, shown } = lens;
   const pair = aimedPair(lens);
   if (pair) return pair;
-  if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
+  if (shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const start = view.head * shown.pack.tokens;
   const largestToken = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
   return view.direction === "row"

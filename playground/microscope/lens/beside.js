@@ -149,8 +149,7 @@ export function paintTwin(lens) {
 
 export function paintWall(lens) {
   const { data, frame, view, shown, refs } = lens;
-  const { token } = shown;
-  const { pack, answers } = shown.drawn;
+  const { answers, pack, token } = shown;
   const canvas = refs.wall;
   const width = pack.heads * pack.columns,
     height = pack.layers * pack.rows;

@@ -9,7 +9,7 @@ import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/mo
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { canAsk, entryToDraw, layersAtHand } from "./state.js";
+import { canAsk, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
@@ -57,12 +57,12 @@ export function lookForMoment(lens) {
 function unfinishedSearch({ choice, data, main }) {
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
-  const { pack } = entryToDraw(main);
+  const { pack } = main;
   const layers = tellingLayers(pack);
   const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
   if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
-  if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
+  if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }

@@ -159,7 +159,7 @@ function setTag(lens, isHidden) {
   const start = view.head * pack.tokens;
   picture.tag = null;
   shown.row = isHidden ? null : rowOnView(lens);
-  if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
+  if (isHidden || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
   const place = shown.row && shownPlace(shown.row.told);
   const taggedIndex = place
@@ -182,7 +182,7 @@ function setClipped({ view, shown, frame: { picture } }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
-  if (isHidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
+  if (isHidden || WAYS[what].spread || !answers.ready[view.head]) return;
   const start = view.head * pack.tokens + pack.prefixCount,
     end = start + pack.patches;
   const patches = clippedPatches(answers.values, start, end, shown.mainDomain.high);
@@ -199,7 +199,7 @@ function paintColourBar(lens) {
   const way = wayOf(view);
   const domain = shown.mainDomain;
   const isLoading = isMap(view.what) && !overlayNow(lens);
-  refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
+  refs.colourBar.style.visibility = way.coloured || isLoading ? "hidden" : "";
   const isShare = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${isShare} ${view.what}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
@@ -224,8 +224,7 @@ function paintHeads(lens) {
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, shown.domain);
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
-    const text =
-      !answers.ready[head] || shown.rough ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
+    const text = !answers.ready[head] ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
     nameHead(lens, thumb, head, text);
   }
 }
@@ -272,7 +271,7 @@ export function workOnColumns(lens) {
   if (view.direction !== "column" || shown.layerMissing) return false;
   frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, COLUMNS_SLICE);
   if (frame.columnsDone < 1) return true;
-  const { pack, answers } = shown.drawn;
+  const { pack, answers } = shown;
   const needsMore = (...columns) => prepareColumns(...columns, COLUMNS_SLICE) < 1;
   if (view.beside === "wall" && needsMore(answers, [...pack.stored.keys()], view.head, shown.scale)) return true;
   if (view.beside !== "compare" || !other) return false;

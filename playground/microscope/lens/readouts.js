@@ -121,7 +121,6 @@ export const whatToDo = ({ main, page: { touch } }) =>
 // The words about the exposure; for an even row, that the row is even.
 function exposureText({ view, shown }) {
   const { answers, mainDomain, pack } = shown;
-  if (shown.rough) return "";
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const start = view.head * pack.tokens + pack.prefixCount;
@@ -189,7 +188,7 @@ export function writeNumbers(lens) {
   const { pack, answers, peak } = shown;
   const start = view.head * pack.tokens;
   const isRow = view.direction === "row";
-  const isReady = answers.ready[view.head] && !shown.rough;
+  const isReady = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
   const isDivided = !shown.altered;
@@ -307,7 +306,7 @@ const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 export function sentenceForReaders(lens) {
   const { page, view, shown } = lens;
   const { pack, answers, token } = shown;
-  if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
+  if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
   if (!asks(view)) return page.see ? page.see.sentenceText() : page.refs.sentence.textContent; // a map without a query
   const start = view.head * pack.tokens;
   const largestTokens = Array.from({ length: pack.tokens }, (_, j) => j)
@@ -349,7 +348,7 @@ export function captionOf(lens) {
     captionParts.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") captionParts.push("who looks at it");
   if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
-  for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(lens); i++) {
+  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
     captionParts.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );

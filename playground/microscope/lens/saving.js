@@ -189,8 +189,6 @@ async function chooseFormat(lens, format) {
   offerShared(page);
   setText(refs.shareSave, faceWords(page, "shareSave"));
   if (format === "link") return showLink(lens);
-  // rounded numbers are not saved
-  if (lens.shown.rough) return setText(refs.shareStatus, faceWords(page, "shareComes"));
   const { make, end: extension, use } = formatNamed(page, format);
   const say = (key) => setText(refs.shareStatus, `${faceWords(page, use)} ${faceWords(page, key)}`);
   say("shareMaking");

@@ -53,7 +53,6 @@ const newChoice = () =>
     presenting: false, //                   whether the lens fills the screen
     layersWanted: !globalThis.navigator?.connection?.saveData, // whether all layers are fetched ahead
     layersLooked: false, //                 whether a person has played the layers
-    exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     scene: Object.seal({
       at: -1, //                            index of the scene on show
@@ -74,7 +73,7 @@ const newChoice = () =>
 const newData = (host) =>
   Object.seal({
     host, //                                as lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, rounded}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
     main: null, //                          the entry of the large picture
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
@@ -102,7 +101,6 @@ const newFrame = () =>
     shown: Object.seal({
       answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} that Play and wall draw
       token: -1, //                         the token whose row or column is shown
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
@@ -110,7 +108,6 @@ const newFrame = () =>
       wholeArrived: false,
       what: FIRST_WAY, //                   the way to look at heads, see core/ways.js
       layerMissing: false,
-      rough: false, //                      whether rounded numbers are drawn until exact ones arrive
       domain: null, //                      the range of values for colours that all heads share
       mainDomain: null, //                  the range of values for the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
@@ -235,16 +232,6 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
-export const entryToDraw = (entry) => entry.rounded ?? entry;
-
-// Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
-// printed numbers need full precision. If the page computes the layers, full precision costs nothing.
-export const isRounded = ({ view, choice: { exact }, host, main }) => {
-  const { private: isPrivate, here: isLocal } = main?.trace ?? {};
-  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
-};
-
 export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (lens) => lens.data.labels.get(entryShown(lens).id) ?? null;
 
@@ -279,14 +266,10 @@ export function resolve(lens) {
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
     (whole.trace.words?.with ?? "") === sampleOfPut(lens);
-  const entry = hasArrived ? whole : main;
-  const isRough = !holds(entry.pack, view.layer) && holds(entryToDraw(entry).pack, view.layer);
-  const { answers, pack } = isRough ? entryToDraw(entry) : entry;
+  const { answers, pack } = hasArrived ? whole : main;
   return Object.assign(frame.shown, {
     answers,
     pack,
-    drawn: isRounded(lens) ? entryToDraw(entry) : entry,
-    rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered: isAltered,

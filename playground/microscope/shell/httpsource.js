@@ -46,13 +46,8 @@ export function createHttpSource({ bringAgain }) {
     },
     forget: () => knownTraces.clear(),
 
-    rounds: true,
-    async layers(trace, layers, { heads, rounded, signal } = {}) {
-      const words = {
-        ...(layers && { layers: layers.join(",") }),
-        ...(heads && { heads: heads.join(",") }),
-        ...(rounded && { rounded: "yes" }),
-      };
+    async layers(trace, layers, { heads, signal } = {}) {
+      const words = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
       return bytesOf(await request(layersAddress(trace, words), { signal }));
     },
     picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
@@ -110,8 +105,8 @@ export function preferSource(nearSource) {
   for (const [name, method] of Object.entries({ ...server, ...nearSource }))
     if (typeof method === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
   source.forget = server.forget;
-  const { keeps, keepsPictures, rounds = server.rounds } = nearSource;
-  Object.assign(source, { keeps, keepsPictures, rounds });
+  const { keeps, keepsPictures } = nearSource;
+  Object.assign(source, { keeps, keepsPictures });
 }
 
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
@@ -149,7 +144,6 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   return {
     ...computing,
     has: () => true,
-    rounds: false, // rounded layers are never requested: the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
