@@ -136,12 +136,7 @@ export const MARKUP = `
 </section>
 
 <div class="below" data-ref="below">
-  <div class="title" data-ref="title">
-    <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
-      <span data-ref="ask2">look at?</span></h2>
-    <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
-      data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
-  </div>
+  <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
   <div class="rows" data-ref="rows">
     ${rowMarkup("what", "What", WHAT)}
     ${rowMarkup("head", "Which head", HEAD)}

@@ -43,24 +43,11 @@ export const asksFromOther = (lens) => overlayNow(lens)?.from === "other";
 
 export function writeTitles(lens) {
   const { choice, data, frame, page, view, main, shown, refs } = lens;
-  const { pack, token } = shown;
-  const isRow = view.direction === "row";
+  const { pack } = shown;
   const isMapShown = isMap(view.what);
   const explainsTheLabel = explainsLabel(view);
   const way = wayOf(view);
   const cases = [...(explainsTheLabel ? ["label"] : []), view.direction];
-  setText(refs.ask1, wayWords(way, "question", cases));
-  const label = labelText(lens);
-  setText(
-    refs.chip,
-    label
-      ? `“${label}”`
-      : asksFromOther(lens)
-        ? `${tokenName(choice.hoverOther, data.other.pack)} there`
-        : tokenName(token, pack),
-  );
-  setText(refs.ask2, wayWords(way, "end", cases));
-  refs.chip.className = isRow || isMapShown ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", isMapShown);
 
   const badgeParts = [];

@@ -49,13 +49,16 @@ export function writeRows(lens) {
   const values = valuesOf(lens);
   for (const row of page.refs.rows.children) {
     const value = row.firstElementChild.lastElementChild;
-    const text = values[row.dataset.row].filter(Boolean).join(", ");
+    const text = inOneLine(values[row.dataset.row]);
     setMath(value, text);
     row.firstElementChild.title = text;
   }
   const canChange = canAsk(data, "cuts") || Boolean(choice.view.cut);
   setVisible(page.refs.change.closest(".row"), canChange);
 }
+
+const inOneLine = (texts) => texts.filter(Boolean).join(", ");
+export const whatIsDrawn = (lens) => inOneLine(valuesOf(lens).what);
 
 // What each row says: the value, then whatever differs from the usual. The title holds what has no room.
 function valuesOf(lens) {

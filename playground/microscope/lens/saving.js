@@ -9,6 +9,7 @@ import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.
 import { printComponents } from "./features.js";
 import { refresh } from "./layout.js";
 import { captionOf, faceWords } from "./readouts.js";
+import { whatIsDrawn } from "./rows.js";
 import { isMap, overlayNow } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
@@ -20,11 +21,9 @@ export function pictureCanvas(lens) {
   const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
   const photo = makePhoto(image, width * PICTURE_SCALE, height * PICTURE_SCALE);
-  const { ask1, chip, ask2 } = page.refs;
-  const question = `${ask1.textContent} ${chip.textContent} ${ask2.textContent}`.trim();
   const pictures = [
     {
-      title: question.replace(" ?", "?"),
+      title: whatIsDrawn(lens),
       draw: (context, w, h, unit) => drawPicture(context, w, h, printMap(lens, photo), frame.picture, unit),
     },
   ];

@@ -260,10 +260,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (choice.opening.kind === "nothing" && !choice.opening.touched)
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
-    else if (!see.untouched) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // the sentence of Lab
-      sentence = { before: before + share + between, place, after };
-    }
+    else if (!see.untouched) sentence = sentenceOf(factsOf(lens)); // the sentence of Lab
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
     setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
