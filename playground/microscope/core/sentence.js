@@ -1,7 +1,8 @@
 // The sentence above the pictures says in plain words what the row shows: {before, place, after}, because the place has
 // the colour of the key. Its words come from waytable.js. No DOM in here.
 
-import { neighbourhood } from "./core.js";
+import { sumAround } from "./core.js";
+import { patchDistance } from "./grid.js";
 import { percent } from "./numbers.js";
 import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
@@ -37,25 +38,13 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
     if (values[from + j] > values[from + largest] && !(skipMark && j === mark)) largest = j;
   }
   if (mark < 0) return { total, far: total, best: largest, value: values[from + largest], where: "far" };
-  const row = Math.floor(mark / columns);
-  const neighbours = neighbourhood(rows, columns, row, mark % columns, k);
-  let nearTotal = 0;
-  for (let r = neighbours.top; r <= neighbours.bottom; r++)
-    for (let c = neighbours.left; c <= neighbours.right; c++) nearTotal += values[from + r * columns + c];
-  const bestRow = Math.floor(largest / columns),
-    bestColumn = largest % columns;
-  const isNear =
-    bestRow >= neighbours.top &&
-    bestRow <= neighbours.bottom &&
-    bestColumn >= neighbours.left &&
-    bestColumn <= neighbours.right;
-  const whereabouts = largest === mark ? "itself" : isNear ? "near" : "far";
+  const isNear = patchDistance(largest, mark, columns) <= k >> 1;
   return {
     total,
-    far: Math.max(0, total - nearTotal),
+    far: Math.max(0, total - sumAround(values, from, rows, columns, mark, k)),
     best: largest,
     value: values[from + largest],
-    where: whereabouts,
+    where: largest === mark ? "itself" : isNear ? "near" : "far",
   };
 }
 

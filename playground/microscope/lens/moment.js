@@ -2,8 +2,8 @@
 // the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
 // picture; the key b shows further moments.
 
-import { holdsAll, holdsHead, neighbourhood, rowInto } from "../core/core.js";
-import { patchText } from "../core/grid.js";
+import { holdsAll, holdsHead, largestIndex, rowOf } from "../core/core.js";
+import { patchDistance, patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
@@ -137,31 +137,17 @@ function finerPatch({ opening, view }, pack, formerPack) {
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
   const isOpening = opening.moved && !opening.touched;
   if (!isOpening || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead) return null;
-  const rowOf = (entry, token) => {
-    const row = new Float32Array(entry.tokens);
-    rowInto(row, 0, entry, layer, head, token, entry.scale);
-    return row;
-  };
-  const formerRow = rowOf(formerPack, formerToken);
+  const formerRow = rowOf(formerPack, layer, head, formerToken);
   const formerTokens = Array.from({ length: pack.tokens }, (_, token) => sameToken(token, pack, formerPack));
   const likeness = (patch) => {
-    const row = rowOf(pack, pack.prefixCount + patch);
+    const row = rowOf(pack, layer, head, pack.prefixCount + patch);
     const length = Math.sqrt(row.reduce((square, weight) => square + weight * weight, 0));
     return row.reduce((sum, weight, token) => sum + weight * formerRow[formerTokens[token]], 0) / length;
   };
-  const candidates = neighboursOf(sameToken(formerToken, formerPack, pack) - pack.prefixCount, pack).map((patch) => ({
-    patch,
-    alike: likeness(patch),
-  }));
-  return candidates.reduce((best, candidate) => (candidate.alike > best.alike ? candidate : best)).patch;
-}
-
-// A patch and its neighbours.
-function neighboursOf(patch, { rows, columns }) {
-  const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
-  const patches = [];
-  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) patches.push(r * columns + c);
-  return patches;
+  const middle = sameToken(formerToken, formerPack, pack) - pack.prefixCount;
+  const isAround = (_, patch) => patchDistance(patch, middle, pack.columns) <= 1;
+  const patches = Array.from({ length: pack.patches }, (_, patch) => patch).filter(isAround);
+  return patches[largestIndex(patches.map(likeness))];
 }
 
 // Searches, without waiting for idle frames, until the row is known at which the picture opens; idle frames look for

@@ -273,8 +273,7 @@ export function writeOther(lens, entry, otherHead) {
     ? []
     : [`${tokenName(otherHead.token, pack)}, layer ${otherHead.layer}, head ${pack.headNumbers[otherHead.head]}`];
   if (otherHead.row && choice.view.direction === "row") {
-    let largest = 0;
-    for (let j = 0; j < pack.tokens; j++) if (otherHead.row[j] > largest) largest = otherHead.row[j];
+    const largest = otherHead.row[largestIndex(otherHead.row)];
     parts.push(
       `looks at about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,

@@ -1,7 +1,7 @@
 // Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
 // data: what `packed_patches` of playground/lessons/patches.py packs. Sends "at" and "number".
-import { decodeHalves, openContainer } from "../core/core.js";
-import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
+import { decodeHalves, dot, openContainer } from "../core/core.js";
+import { patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
@@ -281,7 +281,7 @@ function productsOf(state) {
   }
   const vector = patchVector(data, patch),
     filter = state.filter.values;
-  return { vector, filter, sum: dotProduct(vector, filter), bias: data.bias[number] ?? 0 };
+  return { vector, filter, sum: dot(vector, 0, filter, 0, vector.length), bias: data.bias[number] ?? 0 };
 }
 
 // ------------------------------------------------------------------------------------------------------------ painting
