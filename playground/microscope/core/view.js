@@ -190,18 +190,8 @@ export function readScenes(text) {
 
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
-export const renameScene = (list, index, name) => list.map((scene, i) => (i === index ? { ...scene, name } : scene));
-
 // The list with one of its scenes moved up (−1) or down (1).
 export function moveScene(list, from, steps) {
   const to = Math.min(list.length - 1, Math.max(0, from + steps));
-  const newList = [...list];
-  newList.splice(to, 0, ...newList.splice(from, 1));
-  return newList;
-}
-
-// The scene after a step; at either end it stays the same. index: −1 before the first step.
-export function sceneAfter(index, steps, count) {
-  if (index < 0) return steps > 0 ? 0 : count - 1;
-  return Math.min(count - 1, Math.max(0, index + steps));
+  return list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
 }

@@ -8,19 +8,9 @@ import { opensAtMoment, sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { missingLayers } from "./curtain.js";
-import { missingMatrix, storeMatrix } from "./features.js";
+import { entryShown, missingMatrix, storeMatrix } from "./features.js";
 import { searchAll } from "./moment.js";
-import {
-  canAsk,
-  entryShown,
-  isRowOpen,
-  missingNames,
-  overlayNow,
-  passOf,
-  resolve,
-  sampleOfPut,
-  storeNames,
-} from "./state.js";
+import { canAsk, isRowOpen, missingNames, overlayNow, passOf, resolve, sampleOfPut, storeNames } from "./state.js";
 
 // The cache of pictures and traces. A trace holds the layers received so far. Entries that were shown longest ago are
 // evicted.

@@ -20,7 +20,7 @@ import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
 import { missingSentence } from "./explained.js";
-import { MOST_FLOWS } from "./features.js";
+import { keepInMap, MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
 import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
@@ -201,9 +201,6 @@ function keyDirections({ kinds, shown }) {
 function meanRowNow({ view, shown, frame: { kinds } }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
   const meanRow = kinds.meanRows.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
-  kinds.meanRows.delete(key);
-  kinds.meanRows.set(key, meanRow);
-  for (const oldestKey of kinds.meanRows.keys())
-    if (kinds.meanRows.size > CACHED_MEAN_ROWS) kinds.meanRows.delete(oldestKey);
+  keepInMap(kinds.meanRows, key, meanRow, CACHED_MEAN_ROWS);
   return meanRow;
 }

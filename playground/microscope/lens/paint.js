@@ -97,12 +97,9 @@ function paintMain(lens) {
 
   let waitingWords = "";
   shown.mainDomain = shown.domain;
-  if (isMap(view.what) && !overlay) {
+  if (isMap(view.what) && !overlay)
     waitingWords = isExplained(view) ? explainedWaitingWords(lens) : mapWaitingWords(lens);
-    printNothing(frame.print);
-  } else if (overlay?.pixels) {
-    printComponents(frame.print, overlay.pixels, pack);
-  } else if (overlay) {
+  else if (overlay && !overlay.pixels) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const endIndex = start + pack.patches;
     if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
@@ -112,14 +109,10 @@ function paintMain(lens) {
         patchRange(other, otherMap(lens).values),
       ]);
     else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
-    printHeat(frame.print, overlay.values, start, pack.rows, pack.columns, shown.mainDomain);
-  } else if (!answers.ready[view.head] && !way.raw) {
+  } else if (!overlay && !answers.ready[view.head] && !way.raw)
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
-    printNothing(frame.print);
-  } else {
-    shown.mainDomain = domainNow(lens, start);
-    printHeat(frame.print, answers.values, start + pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
-  }
+  else if (!overlay) shown.mainDomain = domainNow(lens, start);
+  printMap(lens, frame.print);
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
   setTag(lens, Boolean(waitingWords || overlay));
@@ -134,6 +127,22 @@ function paintMain(lens) {
   setText(refs.waiting, waitingWords);
   setVisible(refs.waiting, Boolean(waitingWords));
   paintColourBar(lens);
+}
+
+// Prints the map, or the row of the head on view.
+export function printMap(lens, print) {
+  const { view, shown } = lens;
+  const { pack, answers, mainDomain } = shown;
+  const overlay = overlayNow(lens);
+  const isMissing = isMap(view.what) ? !overlay : !answers.ready[view.head] && !wayOf(view).raw;
+  if (isMissing) printNothing(print);
+  else if (overlay?.pixels) printComponents(print, overlay.pixels, pack);
+  else {
+    const values = overlay?.values ?? answers.values;
+    const start = (overlay ? 0 : view.head * pack.tokens) + (values.length === pack.patches ? 0 : pack.prefixCount);
+    printHeat(print, values, start, pack.rows, pack.columns, mainDomain);
+  }
+  return print;
 }
 
 // The domain with an exposure of at least `floor`, so that the map of a change without effect is not bright.

@@ -5,12 +5,12 @@ import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
-import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
-import { printComponents } from "./features.js";
+import { makePhoto, makePrint } from "../drawing/light.js";
 import { refresh } from "./layout.js";
+import { printMap } from "./paint.js";
 import { captionOf, faceWords } from "./readouts.js";
 import { whatIsDrawn } from "./rows.js";
-import { isMap, overlayNow } from "./state.js";
+import { isMap } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
 
@@ -24,7 +24,7 @@ export function pictureCanvas(lens) {
   const pictures = [
     {
       title: whatIsDrawn(lens),
-      draw: (context, w, h, unit) => drawPicture(context, w, h, printMap(lens, photo), frame.picture, unit),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, canvasOfMap(lens, photo), frame.picture, unit),
     },
   ];
   if (view.beside === "compare" && data.other) {
@@ -40,22 +40,7 @@ export function pictureCanvas(lens) {
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
-export function printMap(lens, photo) {
-  const { view, shown } = lens;
-  const { pack, answers } = shown;
-  const print = makePrint(photo);
-  const overlay = overlayNow(lens);
-  const values = overlay ? overlay.values : answers.values;
-  const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  const start = overlay ? 0 : view.head * pack.tokens;
-  if (isMap(view.what) && !overlay) return printNothing(print);
-  if (overlay?.pixels) {
-    printComponents(print, overlay.pixels, pack);
-    return print.canvas;
-  }
-  printHeat(print, values, start + prefixOffset, pack.rows, pack.columns, shown.mainDomain);
-  return print.canvas;
-}
+export const canvasOfMap = (lens, photo) => printMap(lens, makePrint(photo)).canvas;
 
 export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;

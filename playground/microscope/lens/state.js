@@ -7,7 +7,7 @@ import { placeName } from "../core/sentence.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
 import { barColours } from "../drawing/light.js";
-import { isExplained, liveMap } from "./features.js";
+import { entryShown, isExplained, liveMap } from "./features.js";
 
 // The lens as its functions take it: the four objects, and short names of what is read most in them.
 export function createState(root, refs, host) {
@@ -232,7 +232,6 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (lens) => lens.data.labels.get(entryShown(lens).id) ?? null;
 
 // The explained label, [number, name, probability]: the chosen label, or the likeliest if the map needs one; else null.

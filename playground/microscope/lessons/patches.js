@@ -3,8 +3,7 @@
 import { decodeHalves, dot, openContainer } from "../core/core.js";
 import { patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
-import { hatch } from "../drawing/matrix.js";
-import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, hatch, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { followKeys, followPointer } from "./patch.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
