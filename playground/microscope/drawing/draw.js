@@ -13,7 +13,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   const [cw, ch] = [w / columns, h / rows];
   const [row, column] = [Math.floor(patch / columns), patch % columns];
   const paths = outline ?? [[row, column, row + 1, column + 1]];
-  if (outline) strokeOutlines(context, paths, cw, ch, unit, colour, "#fff");
+  if (outline) strokeOutlines(context, paths, cw, ch, unit, colour);
   else outlineCell(context, column * cw, row * ch, cw, ch, 0.7 * unit, colour);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,

@@ -15,7 +15,7 @@ import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } fr
 import { heatInto, makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { loadingWords } from "./curtain.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
-import { otherSize, photoOf } from "./layout.js";
+import { photoOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
 import { isMap, layersAtHand } from "./state.js";
 
@@ -259,17 +259,7 @@ function paintOtherMap(lens, other) {
 export const comparesNumbers = (lens) =>
   lens.choice.view.beside === "compare" && wayOf(lens.choice.view).needs === "features" && Boolean(otherMap(lens));
 
-// Draws the compared picture, centred in the canvas of the second picture.
-function drawOther({ frame, page, refs }, other, mark, tag) {
-  const { pack } = other;
-  const context = refs.twin.getContext("2d");
+function drawOther({ frame, refs: { twin } }, { pack }, mark, tag) {
   const picture = { rows: pack.rows, columns: pack.columns, mark, tag };
-  const size = otherSize(page, other);
-  const x = Math.round((refs.twin.width - size.width) / 2),
-    y = Math.round((refs.twin.height - size.height) / 2);
-  frame.otherBox = { x, y, ...size };
-  const pictureCanvas = (frame.otherSheet ??= makeCanvas(size.width, size.height));
-  if (pictureCanvas.width !== size.width || pictureCanvas.height !== size.height) Object.assign(pictureCanvas, size);
-  drawPicture(pictureCanvas.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
-  context.drawImage(pictureCanvas, x, y);
+  drawPicture(twin.getContext("2d"), twin.width, twin.height, frame.otherPrint.canvas, picture, frame.unit);
 }

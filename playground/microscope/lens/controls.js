@@ -90,17 +90,10 @@ export function buildHeads({ page, main, refs }) {
 // The token under the last pointer event, computed once for each frame, because a mouse may move ten times between two
 // frames.
 /** @param {Lens} lens */
-export function tokenUnder({ choice, frame, view, choice: { pointer }, main, other, refs }) {
+export function tokenUnder({ choice, view, choice: { pointer }, main, other, refs }) {
   const box = pointer.target.getBoundingClientRect();
-  let x = (pointer.x - box.left) / box.width,
-    y = (pointer.y - box.top) / box.height;
-  let { pack } = main;
-  if (pointer.target === refs.twin && view.beside === "compare" && other && frame.otherBox) {
-    const otherBox = frame.otherBox;
-    x = (x * refs.twin.width - otherBox.x) / otherBox.width;
-    y = (y * refs.twin.height - otherBox.y) / otherBox.height;
-    pack = other.pack;
-  }
+  const [x, y] = [(pointer.x - box.left) / box.width, (pointer.y - box.top) / box.height];
+  const { pack } = pointer.target === refs.twin && view.beside === "compare" && other ? other : main;
   const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
   choice.hoverOther = pack === main.pack ? -1 : token;
   return pack === main.pack ? token : sameToken(token, pack, main.pack);

@@ -33,10 +33,10 @@ export function bindExplained(page) {
   blankSelect.addEventListener("change", () => page.choose({ blank: blankSelect.value }));
   page.explained = {
     box,
-    ofLabel: labelSelect,
-    ofBlank: blankSelect,
-    ofText: textInput,
-    bar: box.querySelector("progress"),
+    labelSelect,
+    blankSelect,
+    textInput,
+    progressBar: box.querySelector("progress"),
     status: box.querySelector("[role=status]"),
     timer: 0,
     optionsKey: "", // key of the options in the list of labels
@@ -146,14 +146,7 @@ export function mapWaitingWords(lens) {
 export function paintExplained(lens) {
   const { view } = lens;
   const { explained } = lens.page;
-  const {
-    box,
-    ofLabel: labelSelect,
-    ofBlank: blankSelect,
-    ofText: textInput,
-    bar: progressBar,
-    status: sentence,
-  } = explained;
+  const { box, labelSelect, blankSelect, textInput, progressBar, status } = explained;
   const isShown = isExplained(view);
   setVisible(box, isShown);
   if (!isShown) return;
@@ -170,7 +163,7 @@ export function paintExplained(lens) {
   const isRunning = uses.includes("blank") && Boolean(overlay) && overlay.step + 1 < overlay.steps;
   setVisible(progressBar, isRunning);
   if (isRunning) progressBar.value = overlay.passes / overlay.of;
-  setText(sentence, explainedWords(lens, overlay));
+  setText(status, explainedWords(lens, overlay));
 }
 
 function writeOptions({ view, page: { explained } }, labels) {
@@ -180,7 +173,7 @@ function writeOptions({ view, page: { explained } }, labels) {
   explained.optionsKey = key;
   const patchOption = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
-  explained.ofLabel.replaceChildren(...patchOption, ...options);
+  explained.labelSelect.replaceChildren(...patchOption, ...options);
 }
 
 function explainedWords(lens, overlay) {

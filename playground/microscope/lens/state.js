@@ -136,8 +136,6 @@ const newFrame = () =>
     otherPrint: null,
     behind: null, //                        the print behind the curtain
     thumbPhoto: null, //                    the picture at the size of a head's thumbnail
-    otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
-    otherBox: null, //                      the compared picture's place in the frame
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
