@@ -87,7 +87,7 @@ class Spec:
     repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
     # What an interactive figure holds
     all_layers: bool = False  # whether it holds all; else `layer`, or where no layer was named all if these are small
-    view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
+    view: str = ""  # further choices of the first view, written as in an address: "locked=true&beside=wall"
     bare: bool = False  # whether an .html has the interactive picture alone
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class Spec:
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
         if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
             names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
-            raise PlaygroundError(f"A view has {names}, as in a link: locked=true&grid=true; given was {self.view!r}.")
+            raise PlaygroundError(f"A view has {names}, as in a link: locked=true; given was {self.view!r}.")
 
     @property
     def way(self) -> Way:

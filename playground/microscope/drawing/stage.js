@@ -113,6 +113,23 @@ export function sheetOf(canvas, height) {
   return { context, width, height, ratio };
 }
 
+// Hatches a rectangle.
+export function hatch(context, x, y, w, h, colour, period = 7, lineWidth = 1.5) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, w, h);
+  context.clip();
+  context.beginPath();
+  for (let offset = -h; offset < w; offset += period) {
+    context.moveTo(x + offset, y + h);
+    context.lineTo(x + offset + h, y);
+  }
+  context.strokeStyle = colour;
+  context.lineWidth = lineWidth;
+  context.stroke();
+  context.restore();
+}
+
 // The position of a pointer on an element, in CSS pixels.
 export function spotOf(event, element) {
   const box = element.getBoundingClientRect();

@@ -3,11 +3,12 @@
 // a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
 
 import { ROLES } from "../core/colours.js";
-import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
+import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack } from "../core/core.js";
 import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
+import { MADE_OF_WEIGHTS } from "../core/ways.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { lessonDrawing } from "../drawing/stage.js";
@@ -96,7 +97,7 @@ function paintMixture(state) {
   const patch = state.hover >= 0 ? state.hover : state.patch;
   const { norms } = layerOf(pack, header.layer);
   rowInto(weights, 0, pack, header.layer, head, prefixCount + patch, pack.scale);
-  weighInto(contributions, 0, weights, norms, head * pack.tokens, pack.tokens);
+  MADE_OF_WEIGHTS.value(contributions, 0, weights, pack.tokens, norms, head * pack.tokens, 1);
   const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
   const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);

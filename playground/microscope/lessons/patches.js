@@ -1,10 +1,9 @@
 // Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
 // data: what `packed_patches` of playground/lessons/patches.py packs. Sends "at" and "number".
-import { decodeHalves, openContainer } from "../core/core.js";
-import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
+import { decodeHalves, dot, openContainer } from "../core/core.js";
+import { patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
-import { hatch } from "../drawing/matrix.js";
-import { eased, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, hatch, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { followKeys, followPointer } from "./patch.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
@@ -281,7 +280,7 @@ function productsOf(state) {
   }
   const vector = patchVector(data, patch),
     filter = state.filter.values;
-  return { vector, filter, sum: dotProduct(vector, filter), bias: data.bias[number] ?? 0 };
+  return { vector, filter, sum: dot(vector, 0, filter, 0, vector.length), bias: data.bias[number] ?? 0 };
 }
 
 // ------------------------------------------------------------------------------------------------------------ painting
