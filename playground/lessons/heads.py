@@ -11,18 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import parts as p
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
+from playground.lessons.layers import LAYER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.questions import Bars, Number, Painting, Question, choice_question, made, made_words
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url

@@ -82,7 +82,7 @@ export const eased = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
 const rgbOf = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 const cssOf = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
-const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
+export const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
 
 function themeOf(root) {
   const style = getComputedStyle(root);
@@ -143,12 +143,13 @@ export function signedColour(t, dark) {
 
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));
 
-// 256 colours for values from −1 to 1, as canvas pixels.
-export function signedPalette(dark) {
-  return Uint32Array.from({ length: 256 }, (_, i) => {
-    const [r, g, b] = signedColour((i - 127.5) / 127.5, dark).map(Math.round);
+// 256 colours for values from −1 to 1, as canvas pixels. colourAt(value): [red, green, blue]
+export const paletteOf = (colourAt) =>
+  Uint32Array.from({ length: 256 }, (_, i) => {
+    const [r, g, b] = colourAt((i - 127.5) / 127.5).map(Math.round);
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
-}
+
+export const signedPalette = (dark) => paletteOf((t) => signedColour(t, dark));
 
 export const withMinus = (x, digits = 2) => x.toFixed(digits).replace("-", "−");
