@@ -164,7 +164,6 @@ PATCH_SIZES = DIALS["patch"].options
 
 
 def fewer_tokens(image: int, most_tokens: int) -> p.When:
-    """The states in which this image is cut into at most `most_tokens` tokens."""
     return p.When(
         {"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]}
     )

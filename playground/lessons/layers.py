@@ -10,7 +10,6 @@ LAYER = Setting(UPPER, range(UPPER, MOST_LAYERS), range(UPPER, 6))  # the folder
 
 
 def setting_of_layer(layer: int, subject: Subject) -> int:
-    """The setting's value for this layer."""
     return UPPER if layer == upper_layer(subject.vit.config.depth) else layer
 
 

@@ -195,7 +195,6 @@ QUANTITIES: dict[str, tuple[str, str, dict[str, Any]]] = {  # name -> (title, wo
 
 
 def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figure:
-    """The quantity by d_k, with and without the scale."""
     title, words, axis = QUANTITIES[quantity]
     figure = go.Figure()
     for curve, name, colour in ((unscaled_curve, "no scale", p.CHANGED), (scaled_curve, "1/√d<sub>k</sub>", p.WEIGHTS)):
@@ -323,7 +322,6 @@ def instead(power: float, d: int) -> str:
 
 
 def before_training(settings: Settings) -> Iterator[p.Part]:
-    """How even rows are in a model with random parameters."""
     from playground.lessons import experiments
 
     weights = experiments.even_at_the_start(width=settings.width, start=settings.start)
