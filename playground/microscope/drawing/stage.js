@@ -1,14 +1,14 @@
 // Mounts the lessons' drawings: provides theme, frames and motion, and sets what a reader chooses. It is created once
 // in its element. A drawing is {take(data), paint(theme)}; `take` may return a promise of its height.
 
-import { fitCanvas } from "./dom.js";
+import { collectRefs, fitCanvas } from "./dom.js";
 
 const REST = 300; // milliseconds from the reader's last change until the page follows
 
 export const lessonDrawing =
-  (create) =>
+  (create, markup = "") =>
   ({ data, parentElement, set }) => {
-    const stage = (parentElement.__drawing ??= openStage(parentElement, create));
+    const stage = (parentElement.__drawing ??= openStage(parentElement, create, markup));
     stage.set = set;
     if (stage.data !== data) {
       stage.data = data;
@@ -21,8 +21,9 @@ export const lessonDrawing =
     };
   };
 
-function openStage(parentElement, create) {
+function openStage(parentElement, create, markup) {
   const root = parentElement.querySelector("[data-drawing]");
+  root.innerHTML = markup;
   const stage = Object.seal({
     data: null, //          the latest data
     taken: null, //         what the drawing's take returned
@@ -39,6 +40,7 @@ function openStage(parentElement, create) {
   };
   stage.functions = {
     root,
+    refs: collectRefs(root), // the elements of the markup, by their data-ref
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => stage.set({ [key]: value }, REST),

@@ -27,12 +27,9 @@ const MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createPositions(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    table: stage.find("table"),
-    map: stage.find("map"),
-    maps: stage.find("maps"),
+    ...stage.refs,
     id: null, //          identifies the table
     // the data; also table, unitTable: its rows scaled to length one, count: the number of patches, limit: the number
     // with the full colour
@@ -165,7 +162,7 @@ function paintMaps(state, theme, palette, height) {
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
-export const positions = lessonDrawing(createPositions);
+export const positions = lessonDrawing(createPositions, MARKUP);
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
@@ -185,7 +182,6 @@ const SHUFFLE_MARKUP = `
   <p class="buttons"><button data-ref="again">Shuffle again</button></p>`;
 
 function createShuffle(stage) {
-  stage.root.innerHTML = SHUFFLE_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
@@ -327,4 +323,4 @@ function writeShuffle(state, orderedRow, restoredRow) {
     `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
-export const shuffle = lessonDrawing(createShuffle);
+export const shuffle = lessonDrawing(createShuffle, SHUFFLE_MARKUP);

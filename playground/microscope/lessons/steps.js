@@ -120,21 +120,22 @@ export const numberText = (x) => {
 
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
-export default lessonDrawing(createWalk);
+const MARKUP = `
+  <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
+    ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+  <p class="refused" role="status"></p>
+  <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
+    <p class="reckoning"></p></div>
+    <figure><div class="heat"></div><figcaption>
+      <span class="readout"></span><span class="range"></span>
+      <canvas class="bar" width="64" height="1"></canvas><span class="end"></span>
+    </figcaption></figure></div>
+  <div class="code"></div>`;
+
+export default lessonDrawing(createWalk, MARKUP);
 
 function createWalk(stage) {
   const { root } = stage;
-  root.innerHTML = `
-    <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
-      ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
-    <p class="refused" role="status"></p>
-    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
-      <p class="reckoning"></p></div>
-      <figure><div class="heat"></div><figcaption>
-        <span class="readout"></span><span class="range"></span>
-        <canvas class="bar" width="64" height="1"></canvas><span class="end"></span>
-      </figcaption></figure></div>
-    <div class="code"></div>`;
   const walk = Object.seal({
     root,
     stage,
