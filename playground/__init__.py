@@ -71,12 +71,14 @@ _MODULES = {  # where each name lives
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Imports each name when it is first used: the web app shows its first picture before torch is imported."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'playground' has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"playground.{_MODULES[name]}"), name)
-    return globals()[name]
+if not TYPE_CHECKING:  # a type checker, which knows the names from above, finds others wrong
+
+    def __getattr__(name: str) -> Any:
+        """Imports each name when it is first used: the web app shows its first picture before torch is imported."""
+        if name not in _MODULES:
+            raise AttributeError(f"module 'playground' has no attribute {name!r}")
+        globals()[name] = getattr(import_module(f"playground.{_MODULES[name]}"), name)
+        return globals()[name]
 
 
 def __dir__() -> list[str]:
