@@ -149,7 +149,8 @@ class Trace(tracing.Trace):
     ) -> Foretold:
         """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
         and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",
-        "integrated", "chefer", "legrad"), "rollout" or "raw". From now on, the figures of this trace show this number.
+        "integrated", "attnlrp", "chefer", "legrad"), "rollout" or "raw". From now on, the figures of this trace show
+        this number.
 
         >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
         >>> seen.foretells("cls").constant

@@ -39,7 +39,7 @@ beside:{
 "blanked.mean":"the mean colour",
 "blanked.noise":"noise",
 "blanked.neighbours":"what is around",
-"trust":"Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map " +
+"trust":"Rank correlation with blanking, mean of {pictures} photographs: {correlation} (a random map " +
 "{random}, a constant one {constant}).",
 "trust.here":"Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} blocks, " +
 "by {blank}; a random map {random}, a constant one {constant}).",
