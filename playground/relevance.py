@@ -266,11 +266,9 @@ def _by_rules(run: Pass) -> Pass:
     activation    all of it to the input
 
     γ, with which the paper's ViTs damp what speaks against a sum, is left out: it is tuned for each model."""
-    vit = copy.deepcopy(run.vit, {id(tensor): tensor for tensor in (*run.vit.parameters(), *run.vit.buffers())})
+    vit = with_constant_deviations(run.vit)
     for part in vit.modules():
-        if isinstance(part, nn.LayerNorm):
-            part.forward = partial(_norm_by_rule, part)  # type: ignore[method-assign]
-        elif isinstance(part, MLP):
+        if isinstance(part, MLP):
             part.act.forward = partial(_activation_by_rule, part.act.forward)
             if part.gated:
                 part.fc1.forward = partial(_shared, part.fc1.forward, 0.5)  # type: ignore[method-assign]
@@ -282,6 +280,15 @@ def _by_rules(run: Pass) -> Pass:
         return run.at(point, x) if share is None else _shared(partial(run.at, point), share, x)
 
     return replace(run, vit=vit, at=at)
+
+
+def with_constant_deviations(vit: VisionTransformer) -> VisionTransformer:
+    """A copy of the model, on the same weights, in whose gradients the deviation of each LayerNorm is a constant."""
+    vit = copy.deepcopy(vit, {id(tensor): tensor for tensor in (*vit.parameters(), *vit.buffers())})
+    for part in vit.modules():
+        if isinstance(part, nn.LayerNorm):
+            part.forward = partial(_norm_by_rule, part)  # type: ignore[method-assign]
+    return vit
 
 
 def _shared(function: Callable[[Tensor], Tensor], share: float, x: Tensor) -> Tensor:
