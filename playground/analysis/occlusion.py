@@ -271,13 +271,17 @@ def saco(relevance: Tensor, blanking: Blanking) -> float:
     blanked in ten groups. Each pair of groups weighs as much as their relevance differs, and counts against the map if
     the group with less relevance moves the answer further. So, unlike a rank correlation, it says whether large
     differences in the map are true; not whether small ones are, nor what two groups do together. 0 for a constant map.
+    Groups are of one size, for a larger one moves more; so a few patches between them may be in none.
 
     The paper measures the probability of the label; here it is what moves in all scores, its margin or a feature."""
     order, values = relevance.flatten().argsort(descending=True, stable=True), relevance.flatten()
-    groups = order.tensor_split(min(SACO_GROUPS, len(order)))
+    count = min(SACO_GROUPS, len(order))
+    size = len(order) // count
+    starts = [round(i * (len(order) - size) / max(1, count - 1)) for i in range(count)]
+    groups = [order[start : start + size] for start in starts]
     patches = torch.arange(len(order))
     moves = blanking.moved([torch.isin(patches, group).view(relevance.shape) for group in groups])
-    relevances = [float(values[group].double().mean()) for group in groups]  # one group may have a patch more
+    relevances = [float(values[group].double().mean()) for group in groups]
     agreed, total = 0.0, 0.0
     for i, j in itertools.combinations(range(len(groups)), 2):
         weight = relevances[i] - relevances[j]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from playground import tracing
-from playground.analysis.faithfulness import CONTROLS, MAP_METHODS, MEASURES, faithfulness, with_shuffled
+from playground.analysis.faithfulness import CONTROLS, MEASURES, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.request import open_picture
@@ -55,7 +55,8 @@ def _rows_of(file: Path) -> list[dict[str, Any]]:
     scores = pd.read_csv(file)
     if list(scores) != ["model", "picture", "method", *MEASURES]:
         raise PlaygroundError(f"{file} has other columns than this version writes: name another file for --out.")
-    is_whole = scores.groupby(["model", "picture"])["method"].transform("nunique") == len(MAP_METHODS + CONTROLS)
+    is_last = scores["method"] == CONTROLS[-1]
+    is_whole = is_last.groupby([scores["model"], scores["picture"]]).transform("any")
     return scores[is_whole].to_dict("records")
 
 

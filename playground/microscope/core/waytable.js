@@ -30,8 +30,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
-"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
+{"bundled":{"rollout":0.11,"relevance":0.21,"random":-0.0,"constant":0,"pictures":6},
+"dinov2-small":{"rollout":0.67,"relevance":0.48,"random":-0.12,"constant":0,"pictures":3}};
 
 export const WAY_WORDS = {
 "en":{
