@@ -30,8 +30,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.11,"relevance":0.21,"random":-0.0,"constant":0,"pictures":6},
-"dinov2-small":{"rollout":0.67,"relevance":0.48,"random":-0.12,"constant":0,"pictures":3}};
+{"bundled":{"rollout":0.12,"relevance":0.24,"random":0.02,"constant":0,"pictures":8},
+"dinov2-small":{"rollout":0.67,"relevance":0.5,"random":-0.1,"constant":0,"pictures":4}};
 
 export const WAY_WORDS = {
 "en":{
