@@ -30,8 +30,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
-"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
+{"bundled":{"rollout":0.12,"relevance":0.24,"random":0.02,"constant":0,"pictures":8},
+"dinov2-small":{"rollout":0.67,"relevance":0.5,"random":-0.1,"constant":0,"pictures":4}};
 
 export const WAY_WORDS = {
 "en":{
@@ -39,7 +39,7 @@ beside:{
 "blanked.mean":"the mean colour",
 "blanked.noise":"noise",
 "blanked.neighbours":"what is around",
-"trust":"Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map " +
+"trust":"Rank correlation with blanking, mean of {pictures} photographs: {correlation} (a random map " +
 "{random}, a constant one {constant}).",
 "trust.here":"Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} blocks, " +
 "by {blank}; a random map {random}, a constant one {constant}).",

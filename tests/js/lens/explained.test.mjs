@@ -72,7 +72,7 @@ test("a map that was not checked here has the table’s number for its model, an
     const words = trustWords(WAYS[name], "bundled");
     assert.ok(
       words.includes(
-        `mean of ${pictures} drawn scenes: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`,
+        `mean of ${pictures} photographs: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`,
       ),
       words,
     );
