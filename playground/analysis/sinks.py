@@ -69,6 +69,13 @@ def in_the_stream(trace: Trace, layer: int) -> Tensor:
     return v @ upper.mT
 
 
+def parts_of_written(row: Tensor, values: Tensor) -> Tensor:
+    """(N,), (N, d) -> (N,): weight × value along what the head writes. The parts sum to the length of that; one below
+    zero points against the others (Cunningham, Muca Cirone, 2026)."""
+    written = row @ values  # (d,)
+    return row * (values @ written) / written.norm().clamp(min=1e-30)
+
+
 def effective_ranks(x: Tensor) -> Tensor:
     """(…, n, d) -> (…,): exp of the entropy of the singular values as shares (Roy & Vetterli, 2007)."""
     values = torch.linalg.svdvals(x)

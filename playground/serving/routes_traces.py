@@ -128,6 +128,17 @@ def features(asked: Asked) -> Response:
 
 
 @part
+def values(asked: Asked) -> Response:
+    """What each head of a layer takes of every token, after W_O, as float16."""
+    from playground.analysis.sinks import in_the_stream
+
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    with queue.turn():
+        return matrix(in_the_stream(trace, layer).numpy())
+
+
+@part
 def flows(asked: Asked) -> Response:
     """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
     trace, query = asked.trace(), asked.words.get("query")
@@ -241,6 +252,7 @@ ROUTES = [
     Route("/api/trace", describe),
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
+    Route("/api/trace/{digest}/values", values),
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/heads", heads),
     Route("/api/trace/{digest}/moved", moved),

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from twins import in_javascript
 
 import playground
 from playground.analysis.ablation import contributions
-from playground.analysis.sinks import effective_ranks
+from playground.analysis.sinks import effective_ranks, in_the_stream
 from playground.vit import QKV
 
 LAYER, HEAD, SINK = 3, 1, 20
@@ -54,7 +56,7 @@ def test_the_effective_rank_of_equal_directions_is_their_number():
     assert effective_ranks(torch.ones(7, 4)) == pytest.approx(1, rel=1e-4)
 
 
-def test_parts_are_projections_on_what_the_head_writes_and_may_be_against_it():
+def test_parts_are_projections_on_what_the_head_writes_and_may_be_against_it(tmp_path):
     seen = playground.trace("bundled", "meadow")
     layer, head, query = 4, 2, (7, 5)
     parts, token = seen.contribution(layer, head, query), seen.token(query)
@@ -68,4 +70,24 @@ def test_parts_are_projections_on_what_the_head_writes_and_may_be_against_it():
     assert torch.allclose(parts, expected, atol=1e-5)
     assert float(parts.sum()) == pytest.approx(1, abs=1e-4)
     assert (parts < 0).any()
-    assert contributions(seen, layer)[head, token].norm() == pytest.approx(float(whole.norm()), rel=1e-4)
+    length = float(whole.norm())
+    assert contributions(seen, layer)[head, token].norm() == pytest.approx(length, rel=1e-4)
+    file = playground.save(seen, tmp_path / "a.npz", layer=layer, head=head, query=query, what="contribution")
+    assert np.load(file)["values"].flatten() == pytest.approx((length * expected).numpy(), abs=1e-5)
+    in_the_browser = in_javascript(
+        ["core"],
+        "const out = []; core.partsInto(out, given.weights, given.values.flat(2), given, given.head); return out;",
+        {
+            "weights": weights.tolist(), "values": in_the_stream(seen, layer).tolist(), "head": head,
+            "tokens": seen.tokens, "dim": d,
+        },
+    )  # fmt: skip
+    assert in_the_browser == pytest.approx((length * expected).numpy(), abs=1e-5)
+
+
+def test_contributions_need_values_and_have_no_column():
+    seen = playground.trace("untrained", "meadow")
+    with pytest.raises(playground.PlaygroundError, match="it has no column"):
+        playground.figure(seen, what="contribution", direction="column")
+    with pytest.raises(playground.PlaygroundError, match="can't run its network"):
+        playground.figure(playground.Trace.from_bytes(seen.to_bytes()), what="contribution")

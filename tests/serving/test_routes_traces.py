@@ -7,6 +7,7 @@ import pytest
 
 import playground
 from playground.analysis.scale import changed_verdicts
+from playground.analysis.sinks import in_the_stream
 from playground.pack import unpack
 from playground.serving import pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
@@ -96,6 +97,7 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"))
     for answer, expected in (
         (get_part(http, FLOCK, "features", layer="3"), trace.features(3)),
+        (get_part(http, FLOCK, "values", layer="3"), in_the_stream(trace, 3)),
         (get_part(http, FLOCK, "flows"), trace.rollout()),
         (get_part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
         (get_part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
@@ -152,6 +154,7 @@ def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, own_
 PARTS = {
     "layers": {"layers": "0"},
     "features": {"layer": "0"},
+    "values": {"layer": "0"},
     "flows": {},
     "relevance": {"query": "4,9"},
     "labels": {},
@@ -185,6 +188,7 @@ HOSTILE_REQUESTS = [
     ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
     ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
     ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
+    ("values", {}), ("values", {"layer": "99"}),
     ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
     ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
     ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),

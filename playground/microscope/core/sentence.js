@@ -4,7 +4,7 @@
 // Its words come from waytable.js. No DOM in here.
 
 import { neighbourhood } from "./core.js";
-import { percent } from "./numbers.js";
+import { percent, shortNumber } from "./numbers.js";
 import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
@@ -83,6 +83,7 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
 //   scale: "" or "Without 1/√64 in this layer",
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
+//   written: of contributions {total: their sum, special: that of the special tokens},
 //   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
@@ -101,10 +102,10 @@ export function sentenceOf(facts) {
     const subject = details.fillings.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
-  if (facts.ends) return aboutBothSides(details);
+  if (facts.ends && !way.signed) return aboutBothSides(details);
   if (!summary && facts.waits) return inParts(facts.waits);
   if (!summary) return inParts(words("waiting", details.fillings, facts.asks && "asks"));
-  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
+  if (way.ofHeads && !way.raw && !way.signed && facts.direction === "column") return aboutColumn(details);
   return FORMS[way.sentence](details);
 }
 
@@ -184,6 +185,20 @@ function aboutBothSides({ ends: { most, least, written: format }, fillings, way 
   return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), "", most.place);
 }
 
+// The parts of what a head writes, whose sum is its length.
+function aboutParts({ ends: { most, least, written: format }, fillings, special: { names }, written }) {
+  const values = {
+    ...fillings,
+    total: shortNumber(written.total),
+    value: format(most.value),
+    less: format(least.value),
+    other: least.place,
+    special: names && words("parts", { names, taken: format(written.special) }, "special"),
+  };
+  const partsCase = most.value <= 0 ? "none" : least.value >= 0 && "alone";
+  return inParts(words("parts", values, partsCase), "", most.place);
+}
+
 const DIGITS = { cosine: 2, length: 1 };
 
 // The sentence that names only the place of the largest value, in the words of the way to look.
@@ -197,6 +212,7 @@ function aboutTheMost({ fillings, way, summary, place }) {
 const FORMS = {
   looks: aboutAttention,
   arrives: aboutShares("arrives"),
+  parts: aboutParts,
   best: aboutScores,
   resembles: aboutSimilarity,
   coloured: aboutColours,

@@ -16,7 +16,7 @@ import { bareShare, shortNumber } from "../core/numbers.js";
 import { outlineOf } from "../core/places.js";
 import { shownPlace } from "../core/says.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
-import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
+import { asks, FIRST_WAY, isSigned, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
@@ -110,7 +110,7 @@ function paintMain(lens) {
     const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, endIndex) : null;
     shown.outliers = inlierDomain;
     if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
-    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
+    else if (isSigned(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },
