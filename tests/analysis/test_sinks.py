@@ -10,9 +10,15 @@ from twins import in_javascript
 import playground
 from playground.analysis.ablation import contributions
 from playground.analysis.sinks import effective_ranks, in_the_stream
+from playground.models import borrowed
+from playground.serving import traces
 from playground.vit import QKV
 
 LAYER, HEAD, SINK = 3, 1, 20
+NEEDS_BORROWED_FILES = pytest.mark.skipif(
+    not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
+    reason="DINOv2 and the photographs are not on this machine",
+)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +89,20 @@ def test_parts_are_projections_on_what_the_head_writes_and_may_be_against_it(tmp
         },
     )  # fmt: skip
     assert in_the_browser == pytest.approx((length * expected).numpy(), abs=1e-5)
+
+
+@NEEDS_BORROWED_FILES
+@pytest.mark.parametrize("name", ["chelsea", "coffee", "rocket"])
+def test_the_browser_says_of_each_sink_what_python_says(name):
+    """Also before the heads' names are here, when the length of the value alone may say "nothing"."""
+    seen = playground.trace("dinov2-small", name)
+    kinds = {(sink.layer, sink.head): [sink.token, sink.kind] for sink in seen.sinks()}
+    names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
+    assert {(i, h): head[5] for i, heads in enumerate(names) for h, head in enumerate(heads) if head[5]} == kinds
+    assert {kind for _, kind in kinds.values()} >= {"one thing"}
+    asked = [[seen.value_norms(layer)[head].tolist(), token] for (layer, head), (token, _) in kinds.items()]
+    script = "return given.map(([norms, token]) => kinds.carriedBy(norms, token) < kinds.LITTLE);"
+    assert in_javascript(["kinds"], script, asked) == [kind == "nothing" for _, kind in kinds.values()]
 
 
 def test_contributions_need_values_and_have_no_column():

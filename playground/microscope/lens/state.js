@@ -346,12 +346,12 @@ export function missingNames({ data, view, main }) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// A head's average behaviour {label, short, colour, told, means}; null if unknown, or if the scale is not the trained
+// A head's average behaviour {label, short, colour, told, means, sink: [token, kind] or null}; null if unknown, or if the scale is not the trained
 // one, at which the behaviour was measured.
 export function habitOf({ data, frame }, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, task = "", meaning = ""] = habit;
-  return { label, short, colour, told: task, means: meaning };
+  const [label, short, colour, task = "", meaning = "", sink = null] = habit;
+  return { label, short, colour, told: task, means: meaning, sink };
 }
