@@ -204,7 +204,8 @@ def _scale(text: str) -> float | None:
 @part
 def moved(asked: Asked) -> Response:
     """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
-    made to other patches with the same total attention."""
+    made to other patches with the same total attention, or if heads give nothing instead of their mean (Parodi et al.,
+    2026: zeros overstate)."""
     from playground.analysis import cutting
 
     query = place(asked.words.get("query", ""))
@@ -216,7 +217,11 @@ def moved(asked: Asked) -> Response:
         try:
             effect = cutting.moved_beside_controls(uncut_trace, asked.setup.cut, query, give_way)
         except PlaygroundError as error:  # no other patches have as much attention
-            return JSONResponse({"by": cutting.feature_move(uncut_trace, asked.setup.cut, query), "says": str(error)})
+            answer: dict[str, Any] = {"by": cutting.feature_move(uncut_trace, asked.setup.cut, query)}
+            zeros = [re.sub("^mean@", "zero@", text) for text in asked.setup.cut]
+            if zeros != list(asked.setup.cut):
+                answer["zero"] = cutting.feature_move(uncut_trace, zeros, query)
+            return JSONResponse(answer | {"says": str(error)})
     return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
 

@@ -278,3 +278,12 @@ def test_a_cut_takes_values_only_from_a_sample(http, compared):
     answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
+
+
+def test_a_head_at_its_mean_is_measured_beside_zeros(http):
+    words = FLOCK | {"cut": "mean@3.1"}
+    reply = get_part(http, words, "moved", query="4,9").json()
+    trace = playground.trace("untrained", "flock")
+    for name, to in (("by", "mean"), ("zero", "zero")):
+        ablated = trace.ablate(heads=[(3, 1)], to=to)
+        assert reply[name] == pytest.approx(ablated.moved(trace, (4, 9)), rel=1e-3), name

@@ -18,9 +18,10 @@ export const ROW_WORDS = {
     even: "It looks everywhere alike: at no place more than {share}.",
     placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
     surroundings: "its own surroundings",
-    sink: " A sink.",
-    sinkOfNothing: " A sink: it carries next to nothing.",
-    sinkOfOne: " A sink: it carries one thing to all.",
+    sink: " {token} is a sink{carrying}.",
+    brightestPatch: "Its brightest patch",
+    carryingNothing: ": it carries next to nothing",
+    carryingOne: ": it carries one thing to all",
     toSurroundings: "to its own surroundings",
     thing: "the thing it lies in",
     toThing: "to the thing it lies in",
@@ -42,9 +43,10 @@ export const ROW_WORDS = {
     even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
     placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
     surroundings: "seiner eigenen Umgebung",
-    sink: " Eine Senke.",
-    sinkOfNothing: " Eine Senke: Sie trägt fast nichts.",
-    sinkOfOne: " Eine Senke: Sie trägt für alle dasselbe.",
+    sink: " {token} ist eine Senke{carrying}.",
+    brightestPatch: "Das hellste Feld",
+    carryingNothing: ": Sie trägt fast nichts",
+    carryingOne: ": Sie trägt für alle dasselbe",
     toSurroundings: "in seine eigene Umgebung",
     thing: "das Ding, in dem es liegt",
     toThing: "auf das Ding, in dem es liegt",
@@ -111,11 +113,13 @@ export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0
 // place; else of the grid, to name the place by row and column.
 export function sayRow(language, row, columns = null) {
   const said = sayPlaces(language, row, columns);
-  const sink = row.sink ? rowWords(language, SINK_WORDS[row.sink] ?? "sink") : "";
+  const carrying = SINK_WORDS[row.sink] ? rowWords(language, SINK_WORDS[row.sink]) : "";
+  const token = row.token || rowWords(language, "brightestPatch");
+  const sink = row.sink ? rowWords(language, "sink", { token, carrying }) : "";
   return said.place ? { ...said, after: said.after + sink } : { ...said, before: said.before + sink };
 }
 
-const SINK_WORDS = { nothing: "sinkOfNothing", "one thing": "sinkOfOne" };
+const SINK_WORDS = { nothing: "carryingNothing", "one thing": "carryingOne" };
 
 function sayPlaces(language, row, columns) {
   const { told, token } = row;

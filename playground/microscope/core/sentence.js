@@ -8,6 +8,7 @@ import { percent, shortNumber } from "./numbers.js";
 import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
+const LEAST_AGAINST = 0.01; // × the largest part: less is next to nothing
 const LEAST_TOLD_SHARE = 0.1; // the sentence names the special tokens if together they get at least this share
 
 // Placeholders for share and place in a sentence until it is divided there; control characters, because no text
@@ -195,7 +196,7 @@ function aboutParts({ ends: { most, least, written: format }, fillings, special:
     other: least.place,
     special: names && words("parts", { names, taken: format(written.special) }, "special"),
   };
-  const partsCase = most.value <= 0 ? "none" : least.value >= 0 && "alone";
+  const partsCase = most.value <= 0 ? "none" : least.value > -LEAST_AGAINST * most.value && "alone";
   return inParts(words("parts", values, partsCase), "", most.place);
 }
 

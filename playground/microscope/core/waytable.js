@@ -143,12 +143,12 @@ sentence:{
 "{k}×{k} neighbourhood, the most from {place} ({amount}).",
 "arrives.token":"{opening}counting how long the values are, {share} of what {who} mixes comes from the picture's " +
 "patches, the most from {place} ({amount}).",
-"parts":"{opening}this head writes a vector of length {total} into {who}: {place} adds most to it ({value}), " +
+"parts":"{opening}into {who} this head writes a vector of length {total}: {place} adds most to it ({value}), " +
 "{other} works most against it ({less}){special}.",
-"parts.alone":"{opening}this head writes a vector of length {total} into {who}: {place} adds most to it ({value}), " +
-"no patch works against it{special}.",
-"parts.none":"{opening}this head writes a vector of length {total} into {who}, and no patch adds to it{special}.",
-"parts.special":"; {names} {taken}",
+"parts.alone":"{opening}into {who} this head writes a vector of length {total}: {place} adds most to it ({value}), " +
+"next to nothing works against it{special}.",
+"parts.none":"{opening}into {who} this head writes a vector of length {total}, to which no patch adds{special}.",
+"parts.special":"; {names}: {taken}",
 "best":"{opening}{who} asks, and the best answer comes from {place}: a score of {value} before the softmax.",
 "resembles":"what resembles {who} most, in this layer's features, is {place}: a cosine of {value}.",
 "coloured":"Patches of one colour have features of one kind, in this layer.",

@@ -59,9 +59,16 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
   const onSink = (sink, language) => said({ told: told("one", place(0.69)), sink }, language).replace(/^.*\]\. /, "");
   assert.deepEqual(
     ["nothing", "one thing", "neither", "unknown"].map((sink) => onSink(sink)),
-    ["A sink: it carries next to nothing.", "A sink: it carries one thing to all.", "A sink.", "A sink."],
+    [
+      "Its brightest patch is a sink: it carries next to nothing.",
+      "Its brightest patch is a sink: it carries one thing to all.",
+      "Its brightest patch is a sink.",
+      "Its brightest patch is a sink.",
+    ],
   );
-  assert.equal(onSink("nothing", "de"), "Eine Senke: Sie trägt fast nichts.");
+  const onToken = { told: told("spread", place(0.03)), token: "CLS", most: 0.4, sink: "neither" };
+  assert.match(said(onToken), /goes \[here\]\. CLS is a sink\.$/);
+  assert.equal(onSink("nothing", "de"), "Das hellste Feld ist eine Senke: Sie trägt fast nichts.");
   const place69 = told("one", place(0.69));
   assert.equal(said({ told: place69, token: "CLS", most: 0.06 }), said({ told: place69 }), "a place has more");
   assert.match(said(spread, "de"), /4,3 %/);
