@@ -240,10 +240,9 @@ export const layersAtHand = (data) =>
 export const entryToDraw = (entry) => entry.rounded ?? entry;
 
 // Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
-// printed numbers need full precision. If the page computes the layers, full precision costs nothing.
+// printed numbers need full precision.
 export const isRounded = ({ view, choice: { exact }, host, main }) => {
-  const { private: isPrivate, here: isLocal } = main?.trace ?? {};
-  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
+  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !main?.trace?.private;
 };
 
 export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
