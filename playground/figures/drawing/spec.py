@@ -128,7 +128,8 @@ class Spec:
     @property
     def for_and_against(self) -> bool:
         """Whether the numbers speak for something or against it, and have two colours around zero."""
-        return self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        of_label = self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        return self.way.signed or of_label
 
     @property
     def shares_a_whole(self) -> bool:
