@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
 import random
-import struct
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from urllib.parse import parse_qsl
 
-import hypothesis
-from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir
+from made_pictures import saved
 from PIL import Image
-from pillow_heif.as_plugin import _save_heif
 
 from playground.figures.drawing.view import VIEW_CHOICES
 from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE_PATTERNS
-
-Image.register_save("HEIF", _save_heif)  # tests write HEIF; the app only reads it
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # outside the repository
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (
@@ -34,22 +23,16 @@ WORDS = (
 
 
 @cache
-def _good_files() -> tuple[bytes, ...]:
-    files = []
-    for sample in SAMPLES[:3]:
-        image = Image.open(sample.path).resize((96, 72))
-        for name in FORMATS:
-            buffer = io.BytesIO()
-            image.save(buffer, name)
-            files.append(buffer.getvalue())
-    return tuple(files)
+def pictures() -> list[bytes]:
+    images = [Image.open(sample.path).resize((96, 72)) for sample in SAMPLES[:3]]
+    return [saved(image, name) for image in images for name in FORMATS]
 
 
-def images(count: int, seed: int = 0) -> Iterator[bytes]:
-    """Pictures with bytes changed, removed, inserted, doubled or moved, mostly near the beginning."""
+def mutated(good_files: Sequence[bytes], count: int, seed: int = 0) -> Iterator[bytes]:
+    """Files with bytes changed, removed, inserted, doubled or moved, mostly near the beginning."""
     chance = random.Random(seed)
     for _ in range(count):
-        data = bytearray(chance.choice(_good_files()))
+        data = bytearray(chance.choice(good_files))
         for _ in range(chance.choice((1, 2, 4, 16, 64))):
             end = min(len(data), chance.choice((64, 1024, 10**6)))
             position, length = chance.randrange(end), chance.choice((1, 2, 4, 64))
@@ -83,48 +66,3 @@ def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
         if chance.random() < 0.1:
             parameters = dict(parse_qsl("&".join(f"{k}={v}" for k, v in parameters.items()), keep_blank_values=True))
         yield parameters
-
-
-# Packs ----------------------------------------------------------------------------------------------------------------
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
-DTYPES = ("float16", "float32", "float64", "uint8", "O", "V9", "<f2", "int64", "S400", "", "datetime64[s]")
-
-
-@st.composite
-def packs(draw: st.DrawFn, good_pack: bytes) -> bytes:
-    """A good pack with altered fields in its header, altered bytes, or a missing end."""
-    (length,) = struct.unpack_from("<I", good_pack)
-    header, body = json.loads(good_pack[4 : 4 + length]), good_pack[4 + length :]
-    for _ in range(draw(st.integers(0, 2))):
-        fields = draw(st.sampled_from([header, *header["sections"].values()]))
-        key = draw(st.sampled_from(sorted(fields)))
-        if key == "sections":
-            header["sections"].pop(draw(st.sampled_from(sorted(header["sections"]))))
-        else:
-            fields[key] = draw(st.sampled_from(DTYPES) if key == "dtype" else VALUES)
-    header_text = json.dumps(header).encode()
-    data = bytearray(struct.pack("<I", len(header_text)) + header_text + body)
-    for _ in range(draw(st.integers(0, 2))):
-        data[draw(st.integers(0, len(data) - 1))] = draw(st.sampled_from((0, 1, 0x7F, 0xFF)))
-    return bytes(data[: draw(st.sampled_from((len(data), len(data) // 2, 3)))])
-
-
-def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callable) -> None:
-    """Calls try_one for `count` examples that the seed determines, without hypothesis' database. Reports the smallest
-    example that fails."""
-    silenced_checks = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
-
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=count, database=None, deadline=None, suppress_health_check=silenced_checks, print_blob=False
-    )
-    @hypothesis.given(strategy)
-    def each(example) -> None:
-        try_one(example)
-
-    each()

@@ -64,7 +64,6 @@ interface Trace {
   title: string; // the model's
   picture: { id: string; title: string; credit?: string; hint?: string; start?: [number, number]; sample?: string };
   private: boolean; // whether the picture is a person's own
-  here?: boolean; // whether the page computes the trace
   prepared?: boolean;
   offers?: string[]; // the requests answered for this trace, if they are fewer than the source's
   verdict?: [string, number, number][]; // [label, before, after] of each label that a whole pass changes

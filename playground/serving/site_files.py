@@ -15,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
@@ -28,9 +28,6 @@ from playground.pictures.images import model_input
 from playground.samples import samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import SamplePack, some_layers
-
-if TYPE_CHECKING:
-    pass
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first

@@ -61,14 +61,12 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
 
 
 def own_titles(visitor) -> list[str]:
-    """The titles of the visitor's own photographs in the sheet of pictures."""
     titles = visitor.strip().locator(".mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
     visitor.page.keyboard.press("Escape")
     return titles
 
 
 def wait_until_kept(visitor, count: int) -> None:
-    """Waits until the browser's database holds `count` photographs."""
     visitor.page.wait_for_function(
         """async (count) => {
           const open = indexedDB.open("attention-playground", 1);

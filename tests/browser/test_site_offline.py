@@ -38,7 +38,6 @@ def somebody(arrive, folder):
 
 
 def go_offline(visitor) -> None:
-    """Cuts the network off, and forgives the errors that the browser then prints on the console."""
     visitor.forgiven_errors = OFFLINE_ERRORS
     visitor.context.set_offline(True)
 

@@ -43,7 +43,6 @@ def labelled_traces(vit, pictures):
 
 
 def without_head(vit, layer, head):
-    """Reference: a network whose W_O has zeros in the columns of this head."""
     vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
     vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit
@@ -157,17 +156,6 @@ def test_a_picture_that_can_not_be_read_is_named_and_the_others_are_there(labell
         dataset = playground.sweep(pictures, labelled_vit, progress=False)
     assert len(dataset["image"]) == 4
     assert np.isfinite(dataset["value"]).all()
-
-
-SWEEP_PROGRAM = """
-import sys, playground, torch
-from conftest import SMALL, scramble
-from dataclasses import replace
-from playground.vit import VisionTransformer
-vit = scramble(VisionTransformer(replace(SMALL, labels=tuple("abcdefghij"))))
-print("ready", flush=True)
-playground.sweep(sys.argv[1], vit, out=sys.argv[2])
-"""
 
 
 def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictures):

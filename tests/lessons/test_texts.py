@@ -19,7 +19,6 @@ def test_every_lesson_has_a_page_and_reading_it_imports_no_torch():
 
 
 def test_the_slider_of_a_guess_reaches_the_truth():
-    """The slider reaches the true value, even if this value exceeds all others in the drawing."""
     push_question = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
     sum_question = heads.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
     for question in (push_question, sum_question):

@@ -17,7 +17,7 @@ from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, given, loading, zoo
+from playground.models import borrowed, given, loading
 from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
@@ -234,20 +234,6 @@ def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
 def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(name):
     with pytest.raises(PlaygroundError, match="There is no model called"):
         playground.load(name)
-
-
-def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
-    from playground.serving import models
-
-    monkeypatch.chdir(tmp_path)
-    save_for_hf(changed_model({}), tmp_path / "mine")
-    torch.save(changed_model({}).state_dict(), tmp_path / "mine.pth")
-    assert playground.load("mine", device="cpu").config.depth == 2
-    for name in ("mine", "mine.pth", "local-dir:mine", "mine/pytorch_model.bin", "hf-hub:timm/x", str(tmp_path)):
-        with pytest.raises(PlaygroundError):
-            models.load(name)
-        with pytest.raises(PlaygroundError):
-            zoo.resolve(name)
 
 
 # The hub --------------------------------------------------------------------------------------------------------------

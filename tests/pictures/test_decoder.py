@@ -50,7 +50,6 @@ def run(script: str, path) -> str:
 
 
 def saved_bytes(**options) -> bytes:
-    """The bytes of a blue picture whose upper half is red, saved with these options."""
     picture = Image.new("RGB", (64, 48), "blue")
     picture.paste("red", (0, 0, 64, 24))
     file = io.BytesIO()

@@ -28,7 +28,6 @@ def test_matplotlib_is_not_loaded_before_a_figure_is_asked_for():
 
 @pytest.fixture
 def words_read(monkeypatch):
-    """The names of the query parameters that routes have read."""
     read_words = set()
 
     class Reading(QueryParams):

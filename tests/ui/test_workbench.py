@@ -18,7 +18,6 @@ PATIENCE = 300  # seconds: a busy machine
 
 @pytest.fixture
 def workbench():
-    """A person at the workbench, with our small model and the meadow."""
     app = AppTest.from_file(str(APP), default_timeout=PATIENCE)
     app.session_state.model, app.session_state.sample = "bundled", "meadow"
     return app

@@ -79,7 +79,7 @@ const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1\u2009%" 
 // Calls onPoint(layer, head) for the cell under the cursor or with the focus, onClick(layer, head, event) for a clicked
 // cell, and onLayer(layer), if given, for a clicked layer number.
 // tag: "a" if a click leads to another page, else "button".
-export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLayer }) {
+export function createHeadGrid(box, { layers, heads, tag, onClick, onPoint = null, onLayer = null }) {
   const [cells, sides] = [[], []];
   const over = Array.from({ length: heads }, (_, head) => make("div", "over", head === 0 ? "head 0" : head));
   const grid = make("div", "headgrid", make("div", "corner", "layer"), ...over);
@@ -103,7 +103,7 @@ export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLa
   };
   const point = (event) => {
     const cell = headUnder(event);
-    if (cell) onPoint(...cell, event);
+    if (cell) onPoint?.(...cell, event);
   };
   grid.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
   grid.addEventListener("focusin", point);

@@ -5,19 +5,21 @@ import { fitCanvas } from "./dom.js";
 
 const REST = 300; // milliseconds from the reader's last change until the page follows
 
-export function mountLessonDrawing({ data, parentElement, set }, create) {
-  const stage = (parentElement.__drawing ??= openStage(parentElement, create));
-  stage.set = set;
-  if (stage.data !== data) {
-    stage.data = data;
-    stage.taken = stage.drawing.take(data);
-  }
-  stage.functions.redraw();
-  return () => {
-    stage.close();
-    delete parentElement.__drawing;
+export const lessonDrawing =
+  (create) =>
+  ({ data, parentElement, set }) => {
+    const stage = (parentElement.__drawing ??= openStage(parentElement, create));
+    stage.set = set;
+    if (stage.data !== data) {
+      stage.data = data;
+      stage.taken = stage.drawing.take(data);
+    }
+    stage.functions.redraw();
+    return () => {
+      stage.close();
+      delete parentElement.__drawing;
+    };
   };
-}
 
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");

@@ -206,13 +206,14 @@ function typedField(state) {
   const place = make("label", "typed", input, unit);
   const readNumber = () => (input.value === "" ? null : typedGuess(Number(input.value), state.data.guess));
   input.addEventListener("input", () => chooseGuess(state, readNumber()));
-  input.addEventListener("change", () => (input.value = readNumber() ?? ""));
+  input.addEventListener("change", () => (input.value = String(readNumber() ?? "")));
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !state.refs.lock.disabled) lockGuess(state);
   });
   const showNumber = (guess) => {
     input.disabled = state.locked || state.stale;
-    if (input.getRootNode().activeElement !== input) input.value = guess ?? "";
+    const { activeElement } = /** @type {ShadowRoot} */ (input.getRootNode());
+    if (activeElement !== input) input.value = guess ?? "";
   };
   return { place, show: showNumber };
 }

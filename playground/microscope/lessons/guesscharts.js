@@ -24,7 +24,7 @@ const rect = (x, y, width, height, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;
 const LETTER = 7.2; // pixels: the width of a letter of the title
 // The title above a chart. On a phone a long one begins at the edge, and is narrower if it must.
-function titleLabel({ title }, { left, right }) {
+function titleLabel({ title }, { left, right = Number.POSITIVE_INFINITY }) {
   if (!title) return "";
   const width = LETTER * title.length;
   const x = left + width > right ? 0 : left;

@@ -11,7 +11,7 @@ import { percent } from "../core/numbers.js";
 import { MADE_OF_WEIGHTS } from "../core/ways.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 import { bringBitmap, paintLit, patchUnder } from "./patch.js";
 
 const figureOf = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
@@ -143,9 +143,7 @@ function paintPanel(state, i, shares, patch, topPatch, domain) {
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
 }
 
-export function carried(component) {
-  return mountLessonDrawing(component, createCarried);
-}
+export const carried = lessonDrawing(createCarried);
 
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
 // and for the three scores and weights at the end of this file.
@@ -163,16 +161,13 @@ export function drawDesk(place, weights, valueNorms, pack) {
     heard: weights[token] * valueNorms[token],
   }));
   const names = desk.map(({ name }) => name);
-  const groups = [
-    ["Fader: the weight", "weight", WEIGHT_COLOUR, percent],
-    ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
-    ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
-  ];
-  const bars = groups.map(([title, key, colour, text]) => {
-    const values = desk.map((channel) => channel[key]);
-    return barsOf({ title, names, values, colour, text });
-  });
-  place.replaceChildren(...bars);
+  const bars = (title, key, colour, text) =>
+    barsOf({ title, names, values: desk.map((channel) => channel[key]), colour, text });
+  place.replaceChildren(
+    bars("Fader: the weight", "weight", WEIGHT_COLOUR, percent),
+    bars("How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)),
+    bars("Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)),
+  );
   return desk;
 }
 
@@ -264,6 +259,4 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
   reportNumbers("scores", { scores: [...scores], naive: [...naiveShares], weights: [...weights] });
 }
 
-export function scores(component) {
-  return mountLessonDrawing(component, createScores);
-}
+export const scores = lessonDrawing(createScores);

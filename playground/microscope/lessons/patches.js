@@ -3,7 +3,7 @@
 import { decodeHalves, dot, openContainer } from "../core/core.js";
 import { patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
-import { eased, hatch, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, hatch, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { followKeys, followPointer } from "./patch.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
@@ -116,7 +116,7 @@ function drawBand(context, values, largest, x, y, w, h, theme) {
 
 const PRODUCTS_WRITTEN = 3; // number of products that are written out
 const MARKUP = `
-  <div class="apart">
+  <div class="pair">
     <figure>
       <figcaption><b>The picture, in patches</b> <span class="tabs">
         <button data-do="apart"></button>
@@ -353,6 +353,4 @@ function writeProducts(state, { vector, filter, sum, bias }) {
     `number ${state.number} of the token`;
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createPatches);
-}
+export default lessonDrawing(createPatches);

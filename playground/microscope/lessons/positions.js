@@ -7,7 +7,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, fillHeat, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
-import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patchUnder } from "./patch.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
@@ -36,7 +36,6 @@ function createPositions(stage) {
     id: null, //          identifies the table
     data: null, //        the data; also table, unitTable: its rows scaled to length one, count: the number of patches
     at: 0, //             the chosen patch
-    heat: null, //        the map of the chosen patch
     tableHeat: null,
     tableKey: null, //    the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
@@ -104,10 +103,10 @@ function paintPlaces(state, theme) {
   const similarity = similarities(state, state.at);
   paintTable(state, theme, palette, height);
   const { context, width: w } = sheetOf(state.map, height);
-  if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, similarity, 0, palette, COSINE_RANGE);
+  const heat = makeHeat(rows, columns);
+  fillHeat(heat, similarity, 0, palette, COSINE_RANGE);
   context.imageSmoothingEnabled = false;
-  context.drawImage(state.heat.canvas, 0, 0, w, height);
+  context.drawImage(heat.canvas, 0, 0, w, height);
   const row = Math.floor(state.at / columns),
     column = state.at % columns;
   outlinePatch(context, state.at, [rows, columns], w, height);
@@ -170,9 +169,7 @@ function paintMaps(state, theme, palette, height) {
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
-export function positions(component) {
-  return mountLessonDrawing(component, createPositions);
-}
+export const positions = lessonDrawing(createPositions);
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
@@ -225,7 +222,7 @@ function createShuffle(stage) {
   followKeys(state.canvases[0], now, choose);
   return {
     take: (data) => takeShuffle(state, data),
-    paint: (theme) => state.pack && paintShuffle(state, theme),
+    paint: () => state.pack && paintShuffle(state),
     read: () => ({
       at: state.at,
       before: Array.from(meanRow(state, 0)),
@@ -334,6 +331,4 @@ function writeShuffle(state, orderedRow, restoredRow) {
     `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
-export function shuffle(component) {
-  return mountLessonDrawing(component, createShuffle);
-}
+export const shuffle = lessonDrawing(createShuffle);

@@ -8,7 +8,7 @@ import { heatCss } from "../core/light.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, make, setText } from "../drawing/dom.js";
-import { mountLessonDrawing, spotOf } from "../drawing/stage.js";
+import { lessonDrawing, spotOf } from "../drawing/stage.js";
 import { followPointer } from "./patch.js";
 
 const BARS_MARKUP = `
@@ -122,6 +122,4 @@ function arithmeticOfBar(j, scores, scale, row) {
   return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createBars);
-}
+export default lessonDrawing(createBars);

@@ -7,7 +7,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { heatAt } from "../core/light.js";
 import { make } from "../drawing/dom.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 import { followPointer } from "./patch.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
@@ -127,9 +127,7 @@ export const numberText = (x) => {
 
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
-export default function (component) {
-  return mountLessonDrawing(component, createWalk);
-}
+export default lessonDrawing(createWalk);
 
 function createWalk(stage) {
   const { root } = stage;
@@ -187,7 +185,7 @@ function createWalk(stage) {
 
 function takeWalk(walk, data) {
   const { header, section } = openContainer(data);
-  const sizes = header.steps ? null : sizesOf(header);
+  const sizes = header.steps ? null : /** @type {any} */ (sizesOf(header));
   showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.stage.tell);
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");

@@ -86,8 +86,8 @@ export function createHttpSource({ bringAgain }) {
   return source;
 }
 
-// The document's source. It uses HTTP and sends own pictures again if the server forgot them; models that this browser
-// can compute are left to another source, see askNearer.
+// The document's source. It uses HTTP and sends own pictures again if the server forgot them. A folder without a server
+// replaces its methods.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -97,17 +97,6 @@ export const source = createHttpSource({
     throw new Refusal(404, NOT_HERE);
   },
 });
-
-// Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
-export function preferSource(nearSource) {
-  const server = { ...source };
-  const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
-  for (const [name, method] of Object.entries({ ...server, ...nearSource }))
-    if (typeof method === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
-  source.forget = server.forget;
-  const { keeps, keepsPictures } = nearSource;
-  Object.assign(source, { keeps, keepsPictures });
-}
 
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
 // once it has the network's weights.
@@ -143,12 +132,11 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
 
   return {
     ...computing,
-    has: () => true,
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
       const trace = await computing.open(words, options);
-      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
+      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
       const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },

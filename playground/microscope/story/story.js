@@ -309,7 +309,6 @@ export function createStory(lens, see, { language, way, klass }) {
   // ---- guesses
   function writeGuess({ question }) {
     const box = findPart("guess");
-    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
     if (!question || (isGuessed() && !questionOfClass())) return;
     box.append(make("p", { className: "story-asks", innerHTML: markedWords(question.asks) }));

@@ -55,7 +55,7 @@ const tellStory = (scene) => (lens, seeNow) =>
   createStory(lens, seeNow, {
     language: () => "en",
     way: { at: () => scene, go() {}, lesson: () => null, place: () => ({ model: "small", sample: "cat" }) },
-    klass: { headIn: () => ({ drawHead() {} }), follow() {}, now: () => null, go() {}, keepsBoard: () => false },
+    klass: { headIn: () => ({ drawHead() {} }), follow() {}, now: () => null, go() {} },
   });
 
 test("the arrow keys aim at a place of the story's picture, and Enter guesses it", async () => {
