@@ -184,7 +184,7 @@ class Spec:
             trace.head_number(self.head)  # type: ignore[arg-type]  # raises if there is no such head
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return self
-        query = start_patch(self.image, trace.grid) if self.query is None else _query_name(self.query, trace)
+        query = start_patch(self.image, trace.grid) if self.query is None else query_name(self.query, trace)
         return replace(self, size=trace.size, query=query if marks else None)
 
 
@@ -194,7 +194,7 @@ def _is_put(text: str, of_another: bool = False) -> bool:
     return tracing.needs_other_picture(text) if of_another else tracing.is_put(text)
 
 
-def _query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
+def query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
     """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
     token, prefix = trace.token(query), trace.prefix
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])

@@ -25,7 +25,6 @@ const CARRIED_MARKUP = `<label class="head">Head <input type="range" min="0" dat
   <div class="desk" data-ref="desk"></div><p class="soft" data-ref="deskSays"></p>`;
 
 function createCarried(stage) {
-  stage.root.innerHTML = CARRIED_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
@@ -143,7 +142,7 @@ function paintPanel(state, i, shares, patch, topPatch, domain) {
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
 }
 
-export const carried = lessonDrawing(createCarried);
+export const carried = lessonDrawing(createCarried, CARRIED_MARKUP);
 
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
 // and for the three scores and weights at the end of this file.
@@ -215,7 +214,6 @@ export function numberText(x) {
 }
 
 function createScores(stage) {
-  stage.root.innerHTML = SCORES_MARKUP;
   let latestData = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
@@ -259,4 +257,4 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
   reportNumbers("scores", { scores: [...scores], naive: [...naiveShares], weights: [...weights] });
 }
 
-export const scores = lessonDrawing(createScores);
+export const scores = lessonDrawing(createScores, SCORES_MARKUP);

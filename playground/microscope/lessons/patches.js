@@ -136,11 +136,9 @@ const MARKUP = `
   </div>`;
 
 function createPatches(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    flight: stage.find("flight"),
+    ...stage.refs,
     id: null, //          identifies the picture, the grid and the filters
     data: null, //        the data, see the top of this file, and grid: [rows, columns]
     image: null, //       the picture on a canvas
@@ -353,4 +351,4 @@ function writeProducts(state, { vector, filter, sum, bias }) {
     `number ${state.number} of the token`;
 }
 
-export default lessonDrawing(createPatches);
+export default lessonDrawing(createPatches, MARKUP);

@@ -234,7 +234,7 @@ export function unitColours(colours) {
 function litPicture(bitmap, [rows, columns], values, largest) {
   const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
-  /** @type {any} a worker's canvas, which becomes a file as the others here do */
+  /** @type {any} */
   const canvas = new OffscreenCanvas(width, height);
   const print = makePrint(makePhoto(bitmap, width, height), canvas);
   return printHeat(print, values, 0, rows, columns, { low: 0, high: largest });
