@@ -16,7 +16,7 @@
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
-//   await lens.show({main: trace, other: trace | null, view, place, best}); // false: something else was shown meanwhile
+//   await lens.show({main: trace, other: trace | null, view, place, best}); // false: another one is shown
 //
 // A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
 // pack), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
