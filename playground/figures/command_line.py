@@ -22,7 +22,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help
     "what is shown": {
         "layout": ("; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values()), ""),
         "model": (
-            "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)", "NAME",
+            "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one); or what "
+            "Trace.save wrote, a .trace", "NAME",
         ),
         "weights": (WEIGHTS_HELP, "FILE"),
         "size": ("HxW, the model's input in pixels (default: its native area)", "HxW"),

@@ -127,6 +127,17 @@ def features(asked: Asked) -> Response:
 
 
 @part
+def values(asked: Asked) -> Response:
+    """What each head of a layer takes of every token, after W_O, as float16."""
+    from playground.analysis.sinks import in_the_stream
+
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    with queue.turn():
+        return matrix(in_the_stream(trace, layer).numpy())
+
+
+@part
 def flows(asked: Asked) -> Response:
     """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
     trace, query = asked.trace(), asked.words.get("query")
@@ -192,7 +203,8 @@ def _scale(text: str) -> float | None:
 @part
 def moved(asked: Asked) -> Response:
     """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
-    made to other patches with the same total attention."""
+    made to other patches with the same total attention, or if heads give nothing instead of their mean (Parodi et al.,
+    2026: zeros overstate)."""
     from playground.analysis import cutting
 
     query = place(asked.words.get("query", ""))
@@ -204,7 +216,11 @@ def moved(asked: Asked) -> Response:
         try:
             effect = cutting.moved_beside_controls(uncut_trace, asked.setup.cut, query, give_way)
         except PlaygroundError as error:  # no other patches have as much attention
-            return JSONResponse({"by": cutting.feature_move(uncut_trace, asked.setup.cut, query), "says": str(error)})
+            answer: dict[str, Any] = {"by": cutting.feature_move(uncut_trace, asked.setup.cut, query)}
+            zeros = [re.sub("^mean@", "zero@", text) for text in asked.setup.cut]
+            if zeros != list(asked.setup.cut):
+                answer["zero"] = cutting.feature_move(uncut_trace, zeros, query)
+            return JSONResponse(answer | {"says": str(error)})
     return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
 
@@ -240,6 +256,7 @@ ROUTES = [
     Route("/api/trace", describe),
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
+    Route("/api/trace/{digest}/values", values),
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/heads", heads),
     Route("/api/trace/{digest}/moved", moved),

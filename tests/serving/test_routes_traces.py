@@ -7,6 +7,7 @@ import pytest
 
 import playground
 from playground.analysis.scale import changed_verdicts
+from playground.analysis.sinks import in_the_stream
 from playground.pack import unpack
 from playground.serving import pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
@@ -81,6 +82,7 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"))
     for answer, expected in (
         (get_part(http, FLOCK, "features", layer="3"), trace.features(3)),
+        (get_part(http, FLOCK, "values", layer="3"), in_the_stream(trace, 3)),
         (get_part(http, FLOCK, "flows"), trace.rollout()),
         (get_part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
         (get_part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
@@ -137,6 +139,7 @@ def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, own_
 PARTS = {
     "layers": {"layers": "0"},
     "features": {"layer": "0"},
+    "values": {"layer": "0"},
     "flows": {},
     "relevance": {"query": "4,9"},
     "labels": {},
@@ -170,6 +173,7 @@ HOSTILE_REQUESTS = [
     ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
     ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
     ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
+    ("values", {}), ("values", {"layer": "99"}),
     ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
     ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
     ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
@@ -259,3 +263,12 @@ def test_a_cut_takes_values_only_from_a_sample(http, compared):
     answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
+
+
+def test_a_head_at_its_mean_is_measured_beside_zeros(http):
+    words = FLOCK | {"cut": "mean@3.1"}
+    reply = get_part(http, words, "moved", query="4,9").json()
+    trace = playground.trace("untrained", "flock")
+    for name, to in (("by", "mean"), ("zero", "zero")):
+        ablated = trace.ablate(heads=[(3, 1)], to=to)
+        assert reply[name] == pytest.approx(ablated.moved(trace, (4, 9)), rel=1e-3), name

@@ -40,11 +40,11 @@ AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
 METHODS = {  # methods of relevance, as in playground/relevance.py -> their names in captions
-    "gradient": "gradient × input", "integrated": "integrated gradients",
+    "gradient": "gradient × input", "integrated": "integrated gradients", "attnlrp": "AttnLRP",
     "chefer": "gradient × attention, which knows only what adds to it",
     "legrad": "LeGrad, which knows only what adds to it",
 }  # fmt: skip
-SIGNED_METHODS = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
+SIGNED_METHODS = ("gradient", "integrated", "attnlrp")  # methods of relevance whose numbers have a sign
 CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.options and choice.field != "whole"} | {
     "theme": ("light", "dark"),
     "method": tuple(METHODS),
@@ -128,7 +128,8 @@ class Spec:
     @property
     def for_and_against(self) -> bool:
         """Whether the numbers speak for something or against it, and have two colours around zero."""
-        return self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        of_label = self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        return self.way.signed or of_label
 
     @property
     def shares_a_whole(self) -> bool:

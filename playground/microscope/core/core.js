@@ -315,6 +315,16 @@ export function columnInto(out, offset, pack, layer, head, token, scale, normali
   return total;
 }
 
+// Writes weight × value along what the head writes: signed parts, which sum to its length. values: (heads, tokens, dim)
+// after W_O, see playground/analysis/sinks.py.
+export function partsInto(out, weights, values, { tokens, dim }, head) {
+  const start = head * tokens * dim;
+  const written = new Float32Array(dim);
+  for (let j = 0; j < tokens; j++) for (let x = 0; x < dim; x++) written[x] += weights[j] * values[start + j * dim + x];
+  const length = Math.max(Math.hypot(...written), 1e-30);
+  for (let j = 0; j < tokens; j++) out[j] = (weights[j] * dot(values, start + j * dim, written, 0, dim)) / length;
+}
+
 // ------------------------------------------------------------------------------------------------ numbers of a row
 
 export const effectiveNumber = (bits) => 2 ** bits;

@@ -217,9 +217,12 @@ export function kindOf(facts, isEarly) {
   return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
-// What a sink carries: the length of its value after W_O, divided by the median of all tokens in the head. Less than 1:
-// the row rests where little is handed over. More: the head sends one vector to everybody. norms: (tokens,), of one
-// head. playground/lessons/measures.py has the same, as `carried`.
+export const LEAST_SINK_SHARE = 0.3; // of a row: a special token that takes as much is called a sink
+export const LITTLE = 0.5; // a sink that carries less carries next to nothing, as in playground/analysis/sinks.py
+
+// What a sink carries: the length of its value after W_O, divided by the median of all tokens in the head. norms:
+// (tokens,), of one head. Whether a long value is one thing for all depends on the rank of what the head writes, which
+// only Python computes (`Sink.kind`).
 export function carriedBy(norms, token) {
   const sorted = Float64Array.from(norms).sort();
   return norms[token] / sorted[Math.floor((sorted.length - 1) / 2)]; // the lower of two middle values, as in torch

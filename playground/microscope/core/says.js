@@ -18,6 +18,10 @@ export const ROW_WORDS = {
     even: "It looks everywhere alike: at no place more than {share}.",
     placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
     surroundings: "its own surroundings",
+    sink: " {token} is a sink{carrying}.",
+    brightestPatch: "Its brightest patch",
+    carryingNothing: ": it carries next to nothing",
+    carryingOne: ": it carries one thing to all",
     toSurroundings: "to its own surroundings",
     thing: "the thing it lies in",
     toThing: "to the thing it lies in",
@@ -39,6 +43,10 @@ export const ROW_WORDS = {
     even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
     placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
     surroundings: "seiner eigenen Umgebung",
+    sink: " {token} ist eine Senke{carrying}.",
+    brightestPatch: "Das hellste Feld",
+    carryingNothing: ": Sie trägt fast nichts",
+    carryingOne: ": Sie trägt für alle dasselbe",
     toSurroundings: "in seine eigene Umgebung",
     thing: "das Ding, in dem es liegt",
     toThing: "auf das Ding, in dem es liegt",
@@ -100,9 +108,20 @@ export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0
 // The sentence about a row, {before, place, after}. row: {told: see toldOf in core/places.js, fromPart: the sample's
 // part in which the asking patch lies, or null, even, off: whether the division by √d_k is off, opening: other words
 // before the sentence, token: the special token with the largest share or "", most: the largest share of all tokens,
-// alike: the share on patches that look like the asking patch, or null}. columns: null where the picture marks the
+// alike: the share on patches that look like the asking patch, or null, sink: what kind of sink the largest share is on,
+// or ""}. columns: null where the picture marks the
 // place; else of the grid, to name the place by row and column.
 export function sayRow(language, row, columns = null) {
+  const said = sayPlaces(language, row, columns);
+  const carrying = SINK_WORDS[row.sink] ? rowWords(language, SINK_WORDS[row.sink]) : "";
+  const token = row.token || rowWords(language, "brightestPatch");
+  const sink = row.sink ? rowWords(language, "sink", { token, carrying }) : "";
+  return said.place ? { ...said, after: said.after + sink } : { ...said, before: said.before + sink };
+}
+
+const SINK_WORDS = { nothing: "carryingNothing", "one thing": "carryingOne" };
+
+function sayPlaces(language, row, columns) {
   const { told, token } = row;
   const opening = row.opening ?? (row.off ? rowWords(language, "without") : "");
   const most = unbrokenPercent(row.most);

@@ -3,10 +3,11 @@
 
 import { sumAround } from "./core.js";
 import { patchDistance } from "./grid.js";
-import { percent } from "./numbers.js";
+import { percent, shortNumber } from "./numbers.js";
 import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
+const LEAST_AGAINST = 0.01; // × the largest part: less is next to nothing
 const LEAST_TOLD_SHARE = 0.1; // the sentence names the special tokens if together they get at least this share
 
 const PLACE = "\u0002"; // where a sentence is divided; a control character, because no text contains it
@@ -63,6 +64,7 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
 //   scale: "" or "Without 1/√64 in this layer",
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
+//   written: of contributions {total: their sum, special: that of the special tokens},
 //   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
@@ -81,10 +83,10 @@ export function sentenceOf(facts) {
     const subject = details.fillings.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
-  if (facts.ends) return aboutBothSides(details);
+  if (facts.ends && !way.signed) return aboutBothSides(details);
   if (!summary && facts.waits) return inParts(facts.waits);
   if (!summary) return inParts(words("waiting", details.fillings, facts.asks && "asks"));
-  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
+  if (way.ofHeads && !way.raw && !way.signed && facts.direction === "column") return aboutColumn(details);
   return FORMS[way.sentence](details);
 }
 
@@ -161,6 +163,20 @@ function aboutBothSides({ ends: { most, least, written: format }, fillings, way 
   return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), most.place);
 }
 
+// The parts of what a head writes, whose sum is its length.
+function aboutParts({ ends: { most, least, written: format }, fillings, special: { names }, written }) {
+  const values = {
+    ...fillings,
+    total: shortNumber(written.total),
+    value: format(most.value),
+    less: format(least.value),
+    other: least.place,
+    special: names && words("parts", { names, taken: format(written.special) }, "special"),
+  };
+  const partsCase = most.value <= 0 ? "none" : least.value > -LEAST_AGAINST * most.value && "alone";
+  return inParts(words("parts", values, partsCase), most.place);
+}
+
 const DIGITS = { cosine: 2, length: 1 };
 
 // The sentence that names only the place of the largest value, in the words of the way to look.
@@ -174,6 +190,7 @@ function aboutTheMost({ fillings, way, summary, place }) {
 const FORMS = {
   looks: aboutAttention,
   arrives: aboutShares("arrives"),
+  parts: aboutParts,
   best: aboutScores,
   resembles: aboutSimilarity,
   coloured: aboutColours,

@@ -6,7 +6,7 @@ import { ROLES } from "../core/colours.js";
 import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
-import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
+import { isSigned, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
 import { withMinus } from "../drawing/stage.js";
 import { divisorOf, faceWords, placeHere, scaleText } from "./readouts.js";
@@ -205,8 +205,8 @@ const LINE_HTML = `
 
 // A map's value for one patch, in words.
 function pairWords(view, value) {
-  const cases = explainsLabel(view) ? [value < 0 ? "against" : "for"] : [];
-  const size = explainsLabel(view) ? Math.abs(value) : value;
+  const cases = isSigned(view) ? [value < 0 ? "against" : "for"] : [];
+  const size = isSigned(view) ? Math.abs(value) : value;
   return wayWords(wayOf(view), "pair", cases, { value: sizeWords(size, unitOf(view)), part: value + 1 });
 }
 
@@ -295,7 +295,7 @@ function writeLabel(lens, pair) {
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rankText =
-      overlay && !explainsLabel(view)
+      overlay && !isSigned(view)
         ? `rank ${withCommas(rankOf(overlay.values, aim))} of ${withCommas(overlay.values.length)}`
         : "";
     setText(line.value, overlay ? pairWords(view, value) : "");

@@ -3,6 +3,7 @@
 // needed are cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
+import { LEAST_SINK_SHARE } from "../core/kinds.js";
 import { isLate } from "../core/moments.js";
 import { opensAtMoment, sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
@@ -93,7 +94,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   const showsNames = ["head", "scale"].some((name) => isRowOpen(page, name)) || page.see?.drawer === "numbers";
-  if (showsNames || !page.see) askForNames(lens, main);
+  if (showsNames || !page.see || shown.row?.most >= LEAST_SINK_SHARE) askForNames(lens, main);
 }
 
 // Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless

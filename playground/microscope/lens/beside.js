@@ -234,7 +234,9 @@ function paintOtherMap(lens, other) {
   setText(page.refs.twinBadge, titleOf(other));
   setVisible(page.refs.twinBadge, true);
   let tag = null,
-    noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
+    noteText = map
+      ? ""
+      : "Features of two models are not to be compared; rollout and contributions are drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
   else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);

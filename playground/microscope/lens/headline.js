@@ -74,10 +74,16 @@ export function factsOf(lens) {
     outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark)),
     scale: scaleOpening(lens),
     ends: endsWords(lens),
+    written: way.signed && overlay && partSums(overlay.values, pack),
     unmoved: overlay?.unmoved ?? "",
     heard: answers.totals[view.head],
   };
 }
+
+const partSums = (values, { tokens, prefixCount }) => ({
+  total: sumOf(values, 0, tokens),
+  special: sumOf(values, 0, prefixCount),
+});
 
 function endsWords(lens) {
   const { choice } = lens;

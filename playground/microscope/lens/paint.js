@@ -15,7 +15,7 @@ import { bareShare, shortNumber } from "../core/numbers.js";
 import { outlineOf } from "../core/places.js";
 import { shownPlace } from "../core/says.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
-import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
+import { asks, FIRST_WAY, isSigned, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
@@ -102,7 +102,7 @@ function paintMain(lens) {
   else if (overlay && !overlay.pixels) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const endIndex = start + pack.patches;
-    if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
+    if (isSigned(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },

@@ -52,7 +52,7 @@ export function writeTitles(lens) {
 
   const badgeParts = [];
   if (data.other && view.beside === "compare") badgeParts.push(titleOf(main));
-  if (shown.altered && isMapShown && !shown.wholeArrived)
+  if (shown.altered && isMapShown && !way.ofHeads && !shown.wholeArrived)
     badgeParts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     badgeParts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
@@ -320,9 +320,9 @@ export function captionOf(lens) {
   const { view, main, shown } = lens;
   const place = wayOf(view).throughLayers
     ? "through all layers"
-    : isMap(view.what)
-      ? `after layer ${view.layer}`
-      : `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
+    : wayOf(view).ofHeads
+      ? `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`
+      : `after layer ${view.layer}`;
   const captionParts = [titleOf(main) || main.pack.header.model, place];
   if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
   else if (labelText(lens)) captionParts.push(`“${labelText(lens)}”`);

@@ -75,7 +75,7 @@ function valuesOf(lens) {
     ],
     head: [
       way.throughLayers ? "all layers" : `layer ${view.layer}`,
-      !isMap(view.what) && `head ${pack.headNumbers[view.head]}`,
+      way.ofHeads && `head ${pack.headNumbers[view.head]}`,
     ],
     scale: [scaleValue(view, pack), view.pass === "whole" ? "whole pass" : "this layer", view.curtain > 0 && "curtain"],
     beside: {

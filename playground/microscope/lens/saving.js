@@ -44,11 +44,12 @@ export const canvasOfMap = (lens, photo) => printMap(lens, makePrint(photo)).can
 
 export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
-  const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
+  const head = wayOf(view).ofHeads ? `-head${shown.pack.headNumbers[view.head]}` : "";
+  const map = isMap(view.what) ? `-${view.what}` : "";
   const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${headOrMap}${queryName}.${extension}`;
+  return `attention${layer}${head}${map}${queryName}.${extension}`;
 }
 
 // Downloads the file on this machine.

@@ -5,7 +5,7 @@
 import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
-import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
+import { asks, FIRST_WAY, isSigned, sizeWords, WAYS, wayOf } from "../core/ways.js";
 import { barColours } from "../drawing/light.js";
 import { entryShown, isExplained, liveMap } from "./features.js";
 
@@ -78,7 +78,7 @@ const newData = (host) =>
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
     pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, also of former traces
-    features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
+    features: new Map(), //                 "id layer" → the features of a layer, see core/features.js; or its values
     habits: new Map(), //                   id → layer → the average behaviour of its heads, see habitOf
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map from the source: {what, query, id, values}
@@ -198,7 +198,7 @@ const newPage = (root, refs) =>
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
 
 // Whether this way to look shows a map, which is computed from other data than queries and keys.
-export const isMap = (way) => WAYS[way]?.ofHeads === false;
+export const isMap = (way) => (WAYS[way]?.needs ?? "scores") !== "scores";
 
 // Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"); a
 // trace may limit the kinds. Comparing needs a host with several pictures; texts need a model trained on captions.
@@ -290,11 +290,11 @@ export function overlayNow(lens) {
   return overlay;
 }
 
-// {most, least}: the patches that speak most for a label and most against it, each {patch, value, place}. null if no
-// label is explained or its map has not arrived.
+// {most, least}: the patches with the largest and the smallest number, each {patch, value, place}. null where numbers
+// have no sign, or while they are on their way.
 export function endsOf(lens) {
   const { view, shown } = lens;
-  const overlay = explainsLabel(view) ? overlayNow(lens) : null;
+  const overlay = isSigned(view) ? overlayNow(lens) : null;
   if (!overlay) return null;
   const { pack } = shown;
   const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
@@ -325,12 +325,12 @@ export function missingNames({ data, view, main }) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// A head's average behaviour {label, short, colour, told, means}; null if unknown, or if the scale is not the trained
+// A head's average behaviour {label, short, colour, told, means, sink: [token, kind] or null}; null if unknown, or if the scale is not the trained
 // one, at which the behaviour was measured.
 export function habitOf({ data, frame }, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, task = "", meaning = ""] = habit;
-  return { label, short, colour, told: task, means: meaning };
+  const [label, short, colour, task = "", meaning = "", sink = null] = habit;
+  return { label, short, colour, told: task, means: meaning, sink };
 }

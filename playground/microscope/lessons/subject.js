@@ -4,7 +4,7 @@
 import { toContainer } from "../core/container.js";
 import { FORMAT, mergePack, rowInto, unpack } from "../core/core.js";
 import { gridFor, patchAt } from "../core/grid.js";
-import { meanColours } from "../core/kinds.js";
+import { LITTLE, meanColours } from "../core/kinds.js";
 import {
   agreeingHead,
   byShare,
@@ -197,10 +197,22 @@ const MAKERS = {
   },
 
   // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
-  async by_count({ none, one, several, little, same }, subject) {
+  async by_count({ none, one, several, little, same, plain }, subject) {
     const count = await MEASURES.locked_heads({}, subject);
     if (!count) return none;
-    return `${count > 1 ? several : one} ${(await MEASURES.carried({}, subject)) < 1 ? little : same}`;
+    const report = await subject.report();
+    const { layer, head } = agreeingHead(report, "most");
+    const sink = report.sinks?.find((other) => other.layer === layer && other.head === head);
+    const kind = sink?.kind ?? ((await MEASURES.carried({}, subject)) < LITTLE ? "nothing" : "");
+    return `${count > 1 ? several : one} ${{ nothing: little, "one thing": same }[kind] ?? plain}`;
+  },
+  // How many heads have a sink, and of which kind; `unknown` where Python has not measured them.
+  async all_sinks({ text, unknown }, { report }) {
+    const { sinks, all } = await report();
+    if (!sinks) return unknown;
+    const count = (kind) => sinks.filter((sink) => sink.kind === kind).length;
+    const kinds = { nothing: count("nothing"), one: count("one thing"), neither: count("neither") };
+    return filledWords({ text, all: all.length, sinks: sinks.length, ...kinds });
   },
   megaphone: async ({ loud, has, none }, subject) => ((await MEASURES.key_length({}, subject)) > loud ? has : none),
   async agreeing_heads(_, { report }) {

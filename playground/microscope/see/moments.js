@@ -4,7 +4,7 @@
 import { pictureDomain } from "../core/answers.js";
 import { holdsHead, layerOf, rowOf } from "../core/core.js";
 import { patchDistance, patchText } from "../core/grid.js";
-import { carriedBy } from "../core/kinds.js";
+import { carriedBy, LEAST_SINK_SHARE, LITTLE } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
 import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
@@ -137,7 +137,6 @@ const momentButton = (name, title) => make("button", { title }, make("canvas"), 
 const MOST_OF_A_KIND = { twin: 2, two: 1, three: 1, own: 2 };
 const MOST_MOMENTS = 5;
 const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count as the same place
-const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is a sink
 
 // Returns [{kind: "twin" | "two" | "three" | "own" | "sink", layer, head, patch, best: the brightest patch of the place
 // that is told, part: its name, share}], first the row at which the picture opened. scene: see core/moments.js;
@@ -187,7 +186,7 @@ export function sinkWords(pack, { layer, head, patch }, words) {
     norms.subarray(head * pack.tokens, (head + 1) * pack.tokens),
     row.indexOf(sinkShare(row, pack)),
   );
-  return words(times < 1 ? "sinkLittle" : "sinkSame", { times: times.toFixed(2) });
+  return words(times < LITTLE ? "sinkLittle" : "sinkCarries", { times: times.toFixed(2) });
 }
 
 // The row of this patch with the largest share on one special token; null if none is a sink.

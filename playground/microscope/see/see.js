@@ -2,9 +2,9 @@
 // See adds two switches and drawers; Lab adds the rows of controls of lens/rows.js. The story is told in See.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { localNumber, percent } from "../core/numbers.js";
-import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
+import { outsideShare, sayRow } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
-import { FIRST_WAY, wayOf } from "../core/ways.js";
+import { FIRST_WAY, sizeWords, unitOf, wayOf } from "../core/ways.js";
 import { collectRefs, cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
@@ -286,7 +286,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
           head: pack.headNumbers[view.head],
           count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
           times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
-          brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
+          brightest: mainDomain && isReady ? sizeWords(mainDomain.high, unitOf(view)).replace(" ", "\u00a0") : "…",
           model: pack.header.engine
             ? words("computed", { model: main.trace.title, engine: pack.header.engine })
             : main.trace.title,

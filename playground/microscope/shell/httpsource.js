@@ -52,6 +52,7 @@ export function createHttpSource({ bringAgain }) {
     },
     picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
+    values: (trace, layer, options) => fetchMatrix(trace, "values", { layer }, options),
     flows: (trace, options) => fetchMatrix(trace, "flows", {}, options),
     relevance: (trace, question, options) => fetchMatrix(trace, "relevance", question, options),
     label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),

@@ -40,7 +40,18 @@ export function aSource(offers = ALL_OFFERS) {
       questions.push(question);
       return new Promise((answer, reject) => Object.assign(question, { answer, fail: reject }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED_KINDS, "names", "whole", "moved"];
+  const kinds = [
+    "layers",
+    "picture",
+    "features",
+    "values",
+    "flows",
+    "rollout",
+    ...EXPLAINED_KINDS,
+    "names",
+    "whole",
+    "moved",
+  ];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 

@@ -3,6 +3,8 @@ import { test } from "node:test";
 
 import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { stopAsking } from "../../../playground/microscope/lens/asking.js";
+import { mapWaitingWords } from "../../../playground/microscope/lens/explained.js";
+import { liveMap } from "../../../playground/microscope/lens/features.js";
 import { overlayNow } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, latestRequest, newRequests, passTime, runFrame } from "./alens.mjs";
@@ -108,6 +110,24 @@ test("questions about a former picture are ended, and neither taken nor told as 
   latestRequest(source, "features").fail(new Error("stopped"));
   await passTime(REST_MS);
   assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
+});
+
+test("the values of a layer are asked for once; a head's contributions sum to the length of what it writes", async () => {
+  const { lens, source } = aLens({ view: { what: "contribution", head: 1 }, offers: ["layers", "values"] });
+  runFrame(lens);
+  assert.equal(mapWaitingWords(lens), "The values of layer 0 are on their way.");
+  await passTime(REST_MS);
+  const { tokens, heads, dim } = lens.main.pack;
+  const values = new Uint16Array(heads * tokens * dim).fill(0x3c00); // 1 as float16
+  latestRequest(source, "values cat 0").answer(values);
+  await passTime(REST_MS);
+  const parts = [...liveMap(lens).values];
+  assert.equal(parts.length, tokens);
+  assert.ok(Math.abs(sumOf(parts, 0, tokens) - Math.sqrt(dim)) < 1e-5, parts); // each row sums to 1
+  lens.choice.view.head = 2;
+  runFrame(lens);
+  assert.notDeepEqual([...liveMap(lens).values], parts);
+  assert.equal(source.questions.filter(({ text }) => text.startsWith("values")).length, 1);
 });
 
 test("a source that offers nothing is asked nothing", async () => {

@@ -71,9 +71,7 @@ test("a map that was not checked here has the table’s number for its model, an
   for (const [name, number] of Object.entries({ relevance, rollout })) {
     const words = trustWords(WAYS[name], "bundled");
     assert.ok(
-      words.includes(
-        `mean of ${pictures} drawn scenes: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`,
-      ),
+      words.includes(`mean of ${pictures} photographs: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`),
       words,
     );
   }
