@@ -172,16 +172,15 @@ class Trace(tracing.Trace):
     def contribution(self, layer: int, head: int, query: Query) -> Tensor:
         """(tokens,): each token's part in what the head writes into the query, signed; the parts sum to 1. A weight
         times a value may point away from the sum: then the token works against the rest of the head. It does not say
-        what later layers make of it. (Kobayashi et al., 2020, without the sign; Ferrando et al., 2022.)
+        what later layers make of it. `what="contribution"` draws them as lengths. (Cunningham, Muca Cirone, 2026.)
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> round(float(seen.contribution(4, 0, (7, 5)).sum()), 4)
         1.0
         """
         layer, token, head = self.layer_number(layer), self.token(query), self.head_number(head)
-        values = sinks.in_the_stream(self, layer)[head]  # (N, d)
-        written = self.row(layer, head, token) @ values  # (d,)
-        return self.row(layer, head, token) * (values @ written) / written.square().sum().clamp(min=1e-30)
+        parts = sinks.parts_of_written(self.row(layer, head, token), sinks.in_the_stream(self, layer)[head])
+        return parts / parts.sum().clamp(min=1e-30)
 
     def direct(self, label: str | int) -> Direct:
         """What each head and each MLP adds to a label's score on the straight way, with the last norm's deviation as it

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -28,8 +28,13 @@ from playground.tracing import label_number, relative_change
 from playground.vit import At, VisionTransformer
 from playground.vit_parts import Rotation
 
+if TYPE_CHECKING:
+    import xarray
+
+Over = Literal["heads", "layers × positions"]
+MetricName = Literal["margin", "accuracy", "moved"]
 SWEEP_KINDS = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}  # kind -> its dimensions
-METRICS = ("margin", "accuracy", "moved")
+METRICS = get_args(MetricName)
 TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
 DRAWS = 1000  # samples that a bootstrap draws
 CONFIDENCE = 0.95
@@ -180,8 +185,8 @@ def _put_block(block: Tensor, prefix: int, clean: Tensor | None) -> Change:
 def sweep(
     pictures: str | os.PathLike[str] | Sequence[Any],
     vit: nn.Module | str | os.PathLike[str],
-    metric: str | Metric = "margin",
-    over: str = "heads",
+    metric: MetricName | Metric = "margin",
+    over: Over = "heads",
     *,
     labels: Any = None,
     blocks: int = 1,
@@ -190,7 +195,7 @@ def sweep(
     size: tuple[int, int] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = True,
-) -> Any:
+) -> xarray.Dataset:
     """What each of many changes does to a metric, over the pictures of a folder, as an xarray.Dataset: the metric with
     a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
     "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
@@ -212,11 +217,11 @@ def sweep(
     >>> dict(found["value"].sizes)
     {'image': 2, 'layer': 6, 'head': 6}
     """
-    xarray = package("xarray")
+    xr = package("xarray")
     run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size, to, corrupt)
     with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
-        with xarray.open_dataset(path, engine="zarr") as store:
+        with xr.open_dataset(path, engine="zarr") as store:
             dataset = store.load()
     dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
     if not len(dataset["image"]):

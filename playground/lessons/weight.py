@@ -12,19 +12,8 @@ import numpy as np
 from playground.assets import PROGRAM
 from playground.lessons import parts as p
 from playground.lessons import pictures
-from playground.lessons.lesson import (
-    LAYER,
-    UPPER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
+from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.pictures import lit_picture, outlined_picture, webp_url
 from playground.lessons.questions import Made, Number, Pictures, Question, choice_question, made, made_words
 from playground.models.names import plain_name
@@ -342,6 +331,7 @@ def locked_rows(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     yield p.After(
         "weight_locked",
         p.Table(head, made("agreeing_heads")),
+        p.Words(made("all_sinks", text=SINKS_TEXT, unknown="")),
         p.Words(made("megaphone", loud=LOUD_RATIO, has=long, none=usual)),
     )
     yield p.Wait("Measuring how long the tokens’ vectors are …")
@@ -360,13 +350,19 @@ QUESTION_TEXT = (
 PLACE_TEXT = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
 GIVES_TEXT = f" more than {percent(LOCKED_SHARE)} to one patch, or to tokens without a place. "
 SINK_TEXT = (
-    "Such a row says little about the patch that asks: its place is a *sink*. What the place carries, its value after "
-    "W_O, tells two kinds apart: here it is **{carried:.2f} ×** as long as the median token’s, "
+    "Such a row says little about the patch that asks: its place is a *sink*. The place’s value after W_O is "
+    "**{carried:.2f} ×** as long as the median token’s"
 )
 SINK_TEXTS = {
-    "little": SINK_TEXT + "so the head rests there, and little arrives.",
-    "same": SINK_TEXT + "so the head sends one vector to all, whoever asks.",
+    "little": SINK_TEXT + ": it carries next to nothing, and the head rests there.",
+    "same": SINK_TEXT + ", and what the head writes has nearly one direction: it carries one thing to all.",
+    "plain": SINK_TEXT + ".",
 }
+SINKS_TEXT = (
+    "Of {all} heads {sinks} have a sink, a token that takes a fifth of everybody’s weight or more: {nothing} of these "
+    "carry next to nothing, {one} one thing to all, {neither} neither. What the one thing is, it does not say (Fesser "
+    "and others, 2026)."
+)
 NO_SINK_TEXT = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."

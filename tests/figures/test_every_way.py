@@ -20,9 +20,9 @@ SHARED_FIELDS = {  # Python's name of a field -> the browser's
     "name": "name", "needs": "needs", "exposed": "exposed", "unit": "unit", "unit_of_label": "unitOfLabel",
     "asks_a_patch": "asksAPatch", "through_layers": "throughLayers", "explains": "explains",
     "attributes": "attributes", "resembles": "resembles", "of_heads": "ofHeads", "coloured": "coloured",
-    "spread": "spread", "rows": "rows",
+    "spread": "spread", "rows": "rows", "signed": "signed",
 }  # fmt: skip
-BROWSER_KINDS = ("tab", "question", "note")  # every way has words of each of these kinds
+BROWSER_KINDS = ("tab", "note")  # every way has words of each of these kinds
 
 
 @pytest.fixture

@@ -64,6 +64,10 @@ const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
 const MODEL_DROPPED =
   "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
+const TRACE_DROPPED =
+  "A .trace has numbers and no picture. attention-playground figure PICTURE --model FILE.trace -o page.html " +
+  "writes the page in which both are alive; it opens here and anywhere.";
+
 export function createToolbar(root, host) {
   const hostNow = { ...host };
   const { choice, ownPictures, face } = hostNow;
@@ -215,6 +219,8 @@ export function createToolbar(root, host) {
   async function takeFiles(files) {
     if (files.some(({ name }) => WEIGHTS_NAME.test(name)))
       return [sheet.close(), notify(MODEL_DROPPED, { stays: true })];
+    if (files.some(({ name }) => /\.trace$/i.test(name)))
+      return [sheet.close(), notify(TRACE_DROPPED, { stays: true })];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
