@@ -23,8 +23,6 @@ def file(tmp_path_factory):
 
 
 class Reader(Visitor):
-    """A visitor who opens a file from the disk instead of the app."""
-
     def __init__(self, chromium, **options):
         super().__init__(chromium, "", offline=True, **options)
         self.requested_urls: list[str] = []

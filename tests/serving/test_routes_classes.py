@@ -131,6 +131,8 @@ def test_a_phone_whose_place_another_one_takes_hears_that_the_class_is_full(grou
 def test_a_guess_off_the_picture_for_another_question_or_after_the_reveal_is_refused(group):
     number = group.ask(PLACE)
     assert "between 0 and 47" in assert_refused(group.guess(number, 48))
+    for nonsense in (-1, 1.5, "3", None, True, [5], {}, 10**400, math.nan, math.inf):
+        assert_refused(group.guess(number, nonsense))
     assert "another question" in assert_refused(group.guess(number + 1, 3), 409)
     assert group.guess(number, 47).status_code == 200
     group.act(do="show")
@@ -197,6 +199,8 @@ def test_wrong_tries_of_a_network_delay_its_newcomers_and_shut_nobody_out(group,
 
 def test_the_lecturer_closes_the_door_and_ends_the_class(group):
     number = group.ask(CHOICE)
+    for nonsense in ("maybe", 0, None, ["yes"]):
+        assert_refused(group.guess(number, nonsense))
     group.guess(number, "yes")
     assert group.act(do="door", open=False).json()["open"] is False
     assert "door" in assert_refused(group.phone(BERT), 403)

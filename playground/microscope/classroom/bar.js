@@ -1,7 +1,7 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
 // number of answers. Guesses stay hidden until the lecturer reveals them.
 import { make, makeSvg } from "../drawing/dom.js";
-import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
+import { appendElement, classWords, drawGuesses } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 

@@ -26,12 +26,13 @@ export function storeMatrix({ data, frame }, { what: need, entry: { id, pack }, 
 }
 
 // Adds an entry; above the maximum, the oldest are dropped.
-function keepInMap(map, key, value, maximum) {
+export function keepInMap(map, key, value, maximum) {
+  map.delete(key);
   map.set(key, value);
   for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
-const shownEntry = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
@@ -46,7 +47,7 @@ const areComparable = (features, otherFeatures) =>
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(lens) {
   const { data, view, main, other } = lens;
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
@@ -66,7 +67,7 @@ export function liveMap(lens) {
   const { choice, data, view, shown } = lens;
   const { live } = lens.frame;
   if (isExplained(view)) return null; // the source computes these maps
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
@@ -121,7 +122,7 @@ function componentColours(features, comparedFeatures) {
 // The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
 export function otherMap(lens) {
   const { choice, data, view, shown } = lens;
-  const features = featuresOf(data, shownEntry(lens), view.layer),
+  const features = featuresOf(data, entryShown(lens), view.layer),
     comparedFeatures = otherFeatures(lens);
   if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1

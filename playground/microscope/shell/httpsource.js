@@ -48,13 +48,8 @@ export function createHttpSource({ bringAgain }) {
     },
     forget: () => knownTraces.clear(),
 
-    rounds: true,
-    async layers(trace, layers, { heads, rounded, signal } = {}) {
-      const words = {
-        ...(layers && { layers: layers.join(",") }),
-        ...(heads && { heads: heads.join(",") }),
-        ...(rounded && { rounded: "yes" }),
-      };
+    async layers(trace, layers, { heads, signal } = {}) {
+      const words = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
       return bytesOf(await request(layersAddress(trace, words), { signal }));
     },
     picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
@@ -136,7 +131,6 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
 
   return {
     ...computing,
-    rounds: false, // rounded layers are never requested: the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);

@@ -1,5 +1,5 @@
-// A lesson's page: its steps, one at a time. `lesson_record` of playground/serving/site_files.py makes a lesson's record;
-// `asks` of a step: names of the settings after which its parts are asked for again.
+// A lesson's page: its steps, one at a time. `lesson_record` of serving/site_files.py makes a lesson's record; `asks` of a
+// step: names of the settings after which its parts are asked for again.
 import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
@@ -10,8 +10,8 @@ import { readPageData } from "./pagedata.js";
 
 // lesson: {record: where the record is, kit: where that is what all lessons share (serving/lesson_scripts.py), with
 // `picture`, the sample and the model of all lessons in a folder without a server; parts(step, more): where a step's
-// parts are; read(name, {signal}): a promise of the bytes there; fileAt(name): an address}; tell(settings, what): called
-// when the reader has changed `what`. follow(words) shows what another address says.
+// parts are; read(name, {signal}): a promise of the bytes there; fileAt(name): an address}; tell(settings, what) is
+// called when the reader has changed `what`. follow(words) shows what another address says.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;

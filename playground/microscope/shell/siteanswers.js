@@ -1,7 +1,6 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
-import { withSharedMemory } from "../engine/threads.js";
 import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
 import { toBitmap } from "./readable.js";
@@ -218,14 +217,11 @@ export const canCompute = () =>
 
 export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
-  const isShared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
-      const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
-      return WebAssembly.compile(isShared ? withSharedMemory(bytes) : bytes);
+      return WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer());
     },
-    shared: isShared,
     models: cards,
     weightsOf: (name) => store.read(name),
     pictureOf,

@@ -1,10 +1,9 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
 // layer as soon as it is computed. No picture leaves this machine. No request that needs a server is offered.
 //
-// createWorkerSource takes `worker`; compiled(), which promises the kernels; `shared`, whether they share memory
-// (engine/threads.js); `models` as `cards` of serving/site_files.py makes them; weightsOf(name), which promises a
-// model's bytes; pictureOf(words), which promises {id, title, credit, hint, start, width, height, file(), opens} for the
-// words of an address.
+// createWorkerSource takes `worker`; compiled(), which promises the kernels; `models` as `cards` of
+// serving/site_files.py makes them; weightsOf(name), which promises a model's bytes; pictureOf(words), which promises
+// {id, title, credit, hint, start, width, height, file(), opens} for the words of an address.
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
@@ -28,7 +27,7 @@ class RequestError extends Error {
   }
 }
 
-export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
+export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the latest last
   const runningJobs = new Map(); // jobs in the worker: id → {onMessage(message), onFailure(error)}
   const networks = new Map(); // model → a promise, resolved when the worker has the network
@@ -65,9 +64,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   function bringNetwork(model) {
     if (!networks.has(model)) {
       const networkPromise = (async () => {
-        kernels ??= compiled().then((kernelModule) =>
-          worker.postMessage({ what: "kernels", compiled: kernelModule, shared }),
-        );
+        kernels ??= compiled().then((kernelModule) => worker.postMessage({ what: "kernels", compiled: kernelModule }));
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();
@@ -137,8 +134,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       pass.ms = message.done.ms;
       settleQuestions(pass, "done", "resolve", pass);
     } else {
-      const { layer, q, k, norms, features, engine } = message;
-      pass.engine = engine;
+      const { layer, q, k, norms, features } = message;
       pass.layers[layer] = { q, k, norms, features };
       settleQuestions(pass, layer, "resolve", pass.layers[layer]);
     }
@@ -190,7 +186,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       held: heldLayers,
       ...(trace.cut.length && { cuts: trace.cut }),
       predictions: null,
-      engine: passes.get(trace.id)?.engine,
+      engine: "WebAssembly",
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {

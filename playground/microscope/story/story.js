@@ -173,7 +173,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     updateBase();
-    choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
+    choice.layersLooked = true; // the scenes go through all layers
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
     draw();

@@ -264,7 +264,7 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
     """{files: {page: the file of its lesson}, kit: the file with what all lessons share}"""
     here: Any = Here(LESSON_CHOICE)
     scripts_of_lessons = {
-        name: folder.put(f"lessons/{name}.js", scripts.script(script.file, (script.styles,), script.mounts).encode())
+        name: folder.put(f"lessons/{name}.js", scripts.script(script.file, script.styles, script.mounts).encode())
         for name, script in SCRIPTS.items()
     }
     host_script = folder.put("lessons/host.js", bundle(HOST).encode())
