@@ -42,9 +42,9 @@ test("every module is in a bundle", () => {
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",
-    "shell/widget.js",
     "shell/serviceworker.js",
     "lessons/slides.js",
+    "shell/widget.js",
     "engine/worker.js",
     ...[...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS].map(([name]) => name),
   ]);
