@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -340,6 +340,12 @@ class Trace(Record):
         of the way up: later layers are about labels."""
         matched = matching.matches(self._directions(layer, self), checked_trace(other)._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
+
+    @overload
+    def parts(self, k: int = ..., other: None = None, layer: int | None = None) -> Tensor: ...
+
+    @overload
+    def parts(self, k: int, other: Trace, layer: int | None = None) -> tuple[Tensor, Tensor]: ...
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
         """(rows, columns): the number of each patch's part, 0 the largest. The features of each patch and its

@@ -78,7 +78,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help
     },
     "the file": {
         "all_layers": ("of an .html: all of them, however many bytes", ""),
-        "view": ("what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
+        "view": ("what else an .html begins with, as in a link: locked=true&beside=wall", "TEXT"),
         "bare": ("of an .html: the picture alone, which still answers to cursor and keys: for a slide", ""),
     },
 }  # fmt: skip

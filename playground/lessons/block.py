@@ -13,19 +13,8 @@ import plotly.graph_objects as go
 from playground.lessons import parts as p
 from playground.lessons import pictures
 from playground.lessons.block_answer import HEAD_KINDS, answer, logit_lens
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-    setting_of_layer,
-)
+from playground.lessons.layers import LAYER, choice_of_layer, layer_of, setting_of_layer
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.questions import Bars, Lines, Number, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pack import pack, upper_layer

@@ -183,7 +183,6 @@ def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
 
 
 def setting_of_label(label: int, answer: ModelAnswer) -> str:
-    """The value of the setting `supposed` for this label."""
     return "" if label == answer.label else str(label)
 
 
@@ -323,7 +322,6 @@ def pretraining(answer: ModelAnswer, top: str) -> Iterator[p.Part]:
 
 
 def two_passes_words(answer: ModelAnswer, is_training: bool) -> str:
-    """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
     first_logits, second_logits = block.two_passes(answer.trace, is_training)

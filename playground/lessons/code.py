@@ -63,7 +63,6 @@ def file(subject: Subject, settings: Settings) -> Iterator[p.Part]:
 
 
 def try_it(module_name: str) -> p.Fold:
-    """Shows a small module, and what PyTorch finds in it and does with it, by running the code on the page."""
     from playground.lessons import listing
 
     trial = listing.try_module(module_name)
@@ -149,7 +148,6 @@ def julia_fold(line: str) -> p.Fold:
 
 
 def picture_numbers(subject: Subject) -> dict[str, Any]:
-    """The numbers in this lesson's sentences, measured on all layers of the picture."""
     return in_turn(subject, "measured", measured_numbers)
 
 

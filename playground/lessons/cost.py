@@ -39,52 +39,39 @@ ROWS = (  # the rows for one layer: words, formula, and the name of the number o
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-PIECE_TEXTS = {  # piece of the drawing -> the words in it
-    "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
-    "square": {
-        "square": "One head: {entries} scores, to scale",
-        "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
-        "rest": " The last {rest} pixels make no whole patch and are cut off.",
-        "in_a_head": "scores in a head",
-        "in_all": "in {heads} heads × {layers} layers",
-        "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
-        "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
-        "dotted": "{name}: {tokens} tokens, {entries} scores",
-        "who_asks": "who asks (token)",
-        "whom": "whom",
-    },
-    "table": {
-        "layer": "one layer, N = {n}, D = {d}, k = {k}",
-        "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
-        "N², the square of the tokens; the others are its four matrices.",
-    },
-    "switches": {},
-    "ratio": {
-        "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
-        "each_mlp": ", each with the MLP",
-        "textbook": " This is the textbook’s N / k².",
-        "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
-        "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
-        "convolution.",
-    },
-    "flops": {
-        "flops": "FLOPs of a layer of width {d}",
-        "pairs": "only its pairs, N²",
-        "convolution": "{other} {k}×{k} convolution",
-        "and_mlp": " and MLP",
-    },
-    "bytes": {
-        "bytes": "Bytes that a layer keeps for training, {heads} heads",
-        "attention": "attention",
-        "fused": "fused, without the weights",
-        "convolution": "{k}×{k} convolution",
-    },
-    "kept": {
-        "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
-        "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
-        "less": "{times} times less",
-        "more": "{times} times *more*, for so few tokens",
-    },
+TEXTS = {  # the words in the drawing
+    "no_patch": cost.NO_PATCH,
+    "no_heads": cost.NO_HEADS,
+    "square": "One head: {entries} scores, to scale",
+    "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
+    "rest": " The last {rest} pixels make no whole patch and are cut off.",
+    "in_a_head": "scores in a head",
+    "in_all": "in {heads} heads × {layers} layers",
+    "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
+    "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
+    "dotted": "{name}: {tokens} tokens, {entries} scores",
+    "who_asks": "who asks (token)",
+    "whom": "whom",
+    "layer": "one layer, N = {n}, D = {d}, k = {k}",
+    "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
+    "N², the square of the tokens; the others are its four matrices.",
+    "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
+    "each_mlp": ", each with the MLP",
+    "textbook": " This is the textbook’s N / k².",
+    "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
+    "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
+    "convolution.",
+    "flops": "FLOPs of a layer of width {d}",
+    "pairs": "only its pairs, N²",
+    "convolution": "{other} {k}×{k} convolution",
+    "and_mlp": " and MLP",
+    "bytes": "Bytes that a layer keeps for training, {heads} heads",
+    "attention": "attention",
+    "fused": "fused, without the weights",
+    "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
+    "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
+    "less": "{times} times less",
+    "more": "{times} times *more*, for so few tokens",
 }  # fmt: skip
 
 
@@ -108,8 +95,8 @@ def drawing(*pieces: str, **says: str) -> p.Drawing:
                 for name, case in SIZES.items()
             ],
         },
-        "rows": ROWS if "table" in pieces else (),
-        "says": {name: words for piece in pieces for name, words in PIECE_TEXTS[piece].items()} | says,
+        "rows": ROWS,
+        "says": TEXTS | says,
         "colours": {"attention": p.WEIGHTS, "fused": p.CHANGED, "convolution": p.CONVOLUTION},
     }
     return p.Drawing("case", data, (*switches, *DIALS))
@@ -177,7 +164,6 @@ PATCH_SIZES = DIALS["patch"].options
 
 
 def fewer_tokens(image: int, most_tokens: int) -> p.When:
-    """The states in which this image is cut into at most `most_tokens` tokens."""
     return p.When(
         {"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]}
     )

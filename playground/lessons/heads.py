@@ -11,18 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import parts as p
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
+from playground.lessons.layers import LAYER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.questions import Bars, Number, Painting, Question, choice_question, made, made_words
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
@@ -104,14 +94,12 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[p.Part]:
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
-    """The measures that make sense for a model with these prefix tokens."""
     has_registers = any(name.startswith("reg") for name in prefix)
     available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
     return [key for key in MEASURES if available.get(key, True)]
 
 
 def missing_sentence(offered_measures: list[str]) -> str:
-    """A sentence that says why a measure is missing."""
     missing_words = [
         word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered_measures
     ]
@@ -196,7 +184,6 @@ def near_or_far(distance: np.ndarray) -> str:
 
 
 def trend(by_layer: np.ndarray) -> str:
-    """A word for whether heads attend farther in higher layers."""
     slope = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
@@ -240,7 +227,6 @@ def scatter(trace: Trace, means: Habits) -> go.Figure:
 
 
 def habits(subject: Subject) -> Habits:
-    """The numbers of every head of every layer."""
     from playground.analysis.heads import stacked
 
     return stacked([_layer_habits(subject, layer) for layer in range(subject.vit.config.depth)])
@@ -259,7 +245,6 @@ def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
 
 
 def sampled_rows_note(trace: Trace) -> Iterator[p.Words]:
-    """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
     if words := heads.sampling_note(trace):

@@ -83,7 +83,6 @@ def tokens_question(subject: Subject, P: int) -> Question:
 
 
 def shown_prefix_names(prefix: Sequence[str]) -> tuple[str, ...]:
-    """Names of the prefix tokens, as the lesson shows them."""
     names = {"cls": "CLS", "dist": "DIST"}
     return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
 
@@ -216,7 +215,6 @@ LEARNED_TEXT = "learned, the same for every picture"
 
 
 def extra_tokens(subject: Subject, settings: Settings) -> Iterator[p.Part]:
-    """The class token and registers of this model, with their count."""
     config = subject.vit.config
     rows, columns = (side // config.patch_size for side in config.image_size)
     patch_count, prefix_count = rows * columns, len(config.prefix)

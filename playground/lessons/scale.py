@@ -175,17 +175,27 @@ def rows(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     )  # fmt: skip
 
 
-QUANTITIES = {  # name -> (title, words for a value)
-    "deviation": ("How far apart scores lie", "scores lie {:.2f} apart"),
-    "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits"),
-    "peak": ("Largest of 64 weights", "the largest weight is {:.3f}"),
-    "gradient": ("Gradient let through to q·k", "the derivative by q·k has a norm of {:.2g}"),
+GRADIENT_TICKS = [0.0001, 0.001, 0.01, 0.1, 1]
+GRADIENT_AXIS = {"type": "log", "tickvals": GRADIENT_TICKS, "ticktext": [f"{t:g}" for t in GRADIENT_TICKS]}
+DEVIATION_AXIS = {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32]}
+QUANTITIES: dict[str, tuple[str, str, dict[str, Any]]] = {  # name -> (title, words for a value, the axis)
+    "deviation": (
+        "How far apart scores lie",
+        "scores lie {:.2f} apart",
+        DEVIATION_AXIS | {"range": [np.log10(0.4), np.log10(42)]},
+    ),
+    "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits", {"range": [-0.2, 6.2]}),
+    "peak": ("Largest of 64 weights", "the largest weight is {:.3f}", {"range": [-0.03, 1.03]}),
+    "gradient": (
+        "Gradient let through to q·k",
+        "the derivative by q·k has a norm of {:.2g}",
+        GRADIENT_AXIS | {"range": [-4.4, 0.05]},
+    ),
 }
 
 
 def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figure:
-    """The quantity by d_k, with and without the scale."""
-    title, words = QUANTITIES[quantity]
+    title, words, axis = QUANTITIES[quantity]
     figure = go.Figure()
     for curve, name, colour in ((unscaled_curve, "no scale", p.CHANGED), (scaled_curve, "1/√d<sub>k</sub>", p.WEIGHTS)):
         _band(figure, curve, colour, name, words, quantity == "deviation")
@@ -198,21 +208,7 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figu
     figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
     ticks = [str(width) for width in TICKS]
     figure.update_xaxes(type="log", tickvals=TICKS, ticktext=ticks, title="d<sub>k</sub>", title_standoff=4)
-    return figure.update_yaxes(**AXES[quantity])
-
-
-GRADIENT_TICKS = [0.0001, 0.001, 0.01, 0.1, 1]
-AXES: dict[str, dict[str, Any]] = {
-    "deviation": {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]},
-    "entropy": {"range": [-0.2, 6.2]},
-    "peak": {"range": [-0.03, 1.03]},
-    "gradient": {
-        "type": "log",
-        "tickvals": GRADIENT_TICKS,
-        "ticktext": [f"{t:g}" for t in GRADIENT_TICKS],
-        "range": [-4.4, 0.05],
-    },
-}
+    return figure.update_yaxes(**axis)
 
 
 def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, in_legend: bool) -> None:
@@ -326,7 +322,6 @@ def instead(power: float, d: int) -> str:
 
 
 def before_training(settings: Settings) -> Iterator[p.Part]:
-    """How even rows are in a model with random parameters."""
     from playground.lessons import experiments
 
     weights = experiments.even_at_the_start(width=settings.width, start=settings.start)

@@ -10,18 +10,8 @@ from itertools import permutations
 from typing import Any
 
 from playground.lessons import parts as p
-from playground.lessons.lesson import (
-    LAYER,
-    UPPER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    layer_of,
-)
+from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.pictures import colour_scale_end, table_of
 from playground.lessons.questions import Question, choice_question
 from playground.numbers import percent

@@ -228,7 +228,6 @@ def first_sharp_moment(run: Timelapse) -> Moment:
 
 
 def share_of_the_fall(run: Timelapse, moment: Moment) -> float:
-    """The share of the losses' whole decrease that has happened by this moment."""
     losses = run.curve[:, 1:].sum(1)
     index = min(int(np.searchsorted(run.curve[:, 0], moment.step)), len(losses) - 1)
     return float((losses[0] - losses[index]) / (losses[0] - losses[-1]))

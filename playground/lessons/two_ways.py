@@ -173,7 +173,6 @@ def crop_pictures(shift: ShiftedCrops) -> Pictures:
 
 
 def convolution_words(shift: ShiftedCrops) -> str:
-    """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
 

@@ -12,19 +12,8 @@ import numpy as np
 from playground.assets import PROGRAM
 from playground.lessons import parts as p
 from playground.lessons import pictures
-from playground.lessons.lesson import (
-    LAYER,
-    UPPER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
+from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.pictures import lit_picture, outlined_picture, webp_url
 from playground.lessons.questions import Made, Number, Pictures, Question, choice_question, made, made_words
 from playground.models.names import plain_name

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.pack import in_eight_bits, pack
+from playground.pack import pack
 from playground.samples import named, start_patch
 from playground.serving import chosen, models, own_models, people, pictures, queue, traces, worked
 from playground.serving.answering import Refused, answered
@@ -114,8 +114,7 @@ def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Res
 def layers(asked: Asked) -> Response:
     layer_numbers = chosen.numbers(asked.words, "layers", MOST_LAYERS) if "layers" in asked.words else None
     heads = chosen.numbers(asked.words, "heads", MOST_HEADS) if "heads" in asked.words else None
-    data = traces.pack_of_layers(asked.picture, asked.setup, layer_numbers, heads)
-    return Response(in_eight_bits(data) if "rounded" in asked.words else data, media_type=BINARY)
+    return Response(traces.pack_of_layers(asked.picture, asked.setup, layer_numbers, heads), media_type=BINARY)
 
 
 @part

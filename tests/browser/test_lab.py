@@ -8,7 +8,7 @@ from browser.seeing import SeeVisitor
 ROWS = {
     "what": [
         '[data-choice="what"] [data-value]', '[data-choice="direction"] [data-value]',
-        '[data-ref="hold"]', '[data-ref="drawing"]',
+        '[data-ref="hold"]', '[data-ref="keys"]',
     ],
     "head": ['[data-ref="layer"]', "[data-head]", "[data-token]", '[data-value="wall"]'],
     "scale": ['[data-ref="switch"]', '[data-ref="dial"]', '[data-choice="pass"] [data-value]'],

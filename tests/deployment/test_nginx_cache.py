@@ -102,7 +102,7 @@ def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
     assert {script, layer} <= before
     spellings = (
         "/r{n}{static}", "{static}?r={n}", "{script}?r={n}", "/r{n}{script}", "{script}?styles=a{n}.css",
-        "{layer}&r={n}", "{layer}&model=bundled&cut={n}", "{layer}&finer={n}", "{layer}&rounded={n}",
+        "{layer}&r={n}", "{layer}&model=bundled&cut={n}", "{layer}&finer={n}",
         "{layer}&layers=3&sample=flock&layers={n}", "{layer}&layers=3&scale=0.{n}", "{layer},{n}", "{layer}&with={n}",
         "/api/samples/x%2F{n}", "/figure.json?sample=flock&model=bundled&head={n}", "{script}%3Fr={n}",
     )  # fmt: skip

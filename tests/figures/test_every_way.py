@@ -22,7 +22,7 @@ SHARED_FIELDS = {  # Python's name of a field -> the browser's
     "attributes": "attributes", "resembles": "resembles", "of_heads": "ofHeads", "coloured": "coloured",
     "spread": "spread", "rows": "rows", "signed": "signed",
 }  # fmt: skip
-BROWSER_KINDS = ("tab", "question", "note")  # every way has words of each of these kinds
+BROWSER_KINDS = ("tab", "note")  # every way has words of each of these kinds
 
 
 @pytest.fixture

@@ -98,6 +98,28 @@ def test_a_sweep_over_layers_and_positions_gives_the_numbers_of_a_loop(labelled_
             assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
 
 
+def test_clean_tokens_put_into_a_corrupt_pass_are_patching_one_block_after_the_other(labelled_vit, pictures):
+    files = sorted(pictures.rglob("*.png"))
+    clean, corrupt = files[:2], files[3:5]
+    options = {
+        "over": "layers × positions",
+        "corrupt": corrupt,
+        "blocks": 4,
+        "labels": {file.name: 2 for file in clean},
+        "progress": False,
+    }
+    dataset = playground.sweep(clean, labelled_vit, "margin", **options)
+    traces = [playground.trace(labelled_vit, file, size=(64, 64)) for file in (clean[1], corrupt[1])]
+    assert float(dataset["clean"][1]) == pytest.approx(margin(traces[0].logits, 2), abs=1e-4)
+    assert float(dataset["before"][1]) == pytest.approx(margin(traces[1].logits, 2), abs=1e-4)
+    for layer, row, column in ((0, 0, 0), (1, 1, 0), (2, 1, 1)):
+        patches = [(r, c) for r in range(row * 4, row * 4 + 4) for c in range(column * 4, column * 4 + 4)]
+        patched = traces[1].patch(traces[0], layer, positions=patches)
+        assert float(dataset["value"][1, layer, row, column]) == pytest.approx(margin(patched.logits, 2), abs=1e-4)
+    with pytest.raises(PlaygroundError, match=r"one picture for each of 2, .* given were 1"):
+        playground.sweep(clean, labelled_vit, "moved", "layers × positions", corrupt=corrupt[:1])
+
+
 def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
     def doubled_logit(logits, label):
         return logits[:, 2] * 2

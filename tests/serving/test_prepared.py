@@ -99,13 +99,6 @@ def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_a_server_begins_without_torch():
-    """Importing torch takes seconds, in which the server should answer already."""
-    code = "import streamlit, app, sys; print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert result.stdout == "False\n", result.stdout + result.stderr
-
-
 # Packs that are made on this machine ----------------------------------------------------------------------------------
 
 

@@ -78,21 +78,6 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - python_row).max() < 5e-3 * python_row.max()
 
 
-MOST_TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
-
-
-@pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, model):
-    words = {"sample": "flock", "model": model}
-    for layer in range(6):
-        pack = get_part(http, words, "layers", layers=str(layer)).content
-        rounded_pack = get_part(http, words, "layers", layers=str(layer), rounded="yes").content
-        assert len(rounded_pack) < 0.55 * len(pack)
-        rounded_weights, full_weights = (Trace.from_bytes(data).weights(layer) for data in (rounded_pack, pack))
-        assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= MOST_TOTAL_VARIATION, layer
-        assert (rounded_weights.argmax(-1) == full_weights.argmax(-1)).float().mean() > 0.95, layer
-
-
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"))
     for answer, expected in (

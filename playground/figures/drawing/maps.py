@@ -224,25 +224,21 @@ def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     if spec.head in POOLINGS and way.of_heads:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
+    least = least_move(spec) if moved_by_nothing(maps) else 0.0  # keeps a map dark if blanking moves nothing
     if spec.for_and_against or (way is VALUES and values.min() < 0):
-        high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
+        high = max(float(np.abs(values).max()), least) or 1.0
         return Domain(-high, high, words, percent=spec.in_percent, signed=True, bare=small)
     if way.spread:
         low, high = float(values.min()), float(values.max())
         return Domain(low, high if high > low else low + 1, words, bare=small)
     if way.exposed == "largest":
-        high = max(float(values.max()), least_exposure(spec, maps)) or 1.0
+        high = max(float(values.max()), least) or 1.0
     else:
         high = spec.ceiling or light.exposure(values)
     is_log = small and spec.shares_a_whole
     is_open = way.exposed == "brightest" and high < float(values.max())
     low = high / LOG_RANGE if is_log else 0.0
     return Domain(low, high, words, percent=spec.in_percent, open_end=is_open, log=is_log, bare=small)
-
-
-def least_exposure(spec: Spec, maps: list[Map]) -> float:
-    """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
-    return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
 def moved_by_nothing(maps: list[Map]) -> bool:

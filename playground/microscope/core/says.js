@@ -1,6 +1,6 @@
 // The sentence about a row of attention, from its places (core/places.js): the same in See, in Lab, on the wall of
 // moments, in what is shared, and for screen readers. {here} becomes the marked place in the picture. No DOM.
-import { neighbourhood } from "./core.js";
+import { sumAround } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
 import { MOSTLY } from "./places.js";
 
@@ -186,11 +186,5 @@ export function writeRow(language, row, columns) {
 export const shownPlace = ({ places }) => places.find(({ own }) => !own) ?? places[0];
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
-export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {
-  const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
-  let nearTotal = 0;
-  for (let r = neighbours.top; r <= neighbours.bottom; r++)
-    for (let c = neighbours.left; c <= neighbours.right; c++)
-      nearTotal += weights[start + prefixCount + r * columns + c];
-  return Math.max(0, 1 - nearTotal);
-}
+export const outsideShare = (weights, start, { prefixCount, rows, columns }, mark) =>
+  Math.max(0, 1 - sumAround(weights, start + prefixCount, rows, columns, mark, 3));

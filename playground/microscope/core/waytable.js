@@ -18,7 +18,7 @@ export const WAY_RECORDS = [
 "coloured":true},
 {"name":"score","needs":"scores","unit":"","raw":true,"sentence":"best","ofHeads":true,"spread":true,
 "offer":""},
-{"name":"norm","unit":"length","asksAPatch":false,"uses":["typical"],"spread":true},
+{"name":"norm","unit":"length","asksAPatch":false,"spread":true},
 {"name":"rollout","needs":"flows","exposed":"largest","throughLayers":true,"attributes":true,"sentence":"flows",
 "offer":"rollout"},
 {"name":"relevance","needs":"network","exposed":"largest","throughLayers":true,"explains":"patch",
@@ -32,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
-"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
+{"bundled":{"rollout":0.15,"relevance":0.16,"random":0.02,"constant":0,"pictures":15},
+"dinov2-small":{"rollout":0.64,"relevance":0.53,"random":-0.01,"constant":0,"pictures":7}};
 
 export const WAY_WORDS = {
 "en":{
@@ -41,7 +41,7 @@ beside:{
 "blanked.mean":"the mean colour",
 "blanked.noise":"noise",
 "blanked.neighbours":"what is around",
-"trust":"Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map " +
+"trust":"Rank correlation with blanking, mean of {pictures} photographs: {correlation} (a random map " +
 "{random}, a constant one {constant}).",
 "trust.here":"Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} blocks, " +
 "by {blank}; a random map {random}, a constant one {constant}).",
@@ -74,42 +74,6 @@ hint:{
 "occlusion":"what really moves when patches are blanked",
 "text":"which patches are like a text that you type",
 "label":"how likely a label is, if the classifier read each patch after this layer (logit lens)",
-},
-question:{
-"weight":"What does",
-"weight.column":"Who looks at",
-"value":"What does",
-"value.column":"Who looks at",
-"contribution":"What makes up what this head writes into",
-"score":"What does",
-"score.column":"Who looks at",
-"similarity":"What resembles",
-"rollout":"Rollout: what weights alone bring to",
-"relevance":"What moves",
-"relevance.label":"What speaks for and against",
-"occlusion":"What moves",
-"occlusion.label":"What speaks for and against",
-"label":"What says the label, at",
-"text":"What is like",
-"components":"Colours of the features, at",
-"norm":"Length of the features, at",
-},
-end:{
-"weight":"look at?",
-"weight.column":"?",
-"value":"look at?",
-"value.column":"?",
-"contribution":"?",
-"score":"look at?",
-"score.column":"?",
-"similarity":"?",
-"rollout":"?",
-"relevance":"?",
-"occlusion":"?",
-"label":"",
-"text":"?",
-"components":"",
-"norm":"",
 },
 note:{
 "weight":"A weight says how much of a patch is mixed in, not how important it is.",

@@ -28,12 +28,13 @@ export function storeMatrix({ data, frame }, { what: need, entry: { id, pack }, 
 }
 
 // Adds an entry; above the maximum, the oldest are dropped.
-function keepInMap(map, key, value, maximum) {
+export function keepInMap(map, key, value, maximum) {
+  map.delete(key);
   map.set(key, value);
   for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
-const shownEntry = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
@@ -48,7 +49,7 @@ const areComparable = (features, otherFeatures) =>
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(lens) {
   const { data, view, main, other } = lens;
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
@@ -70,7 +71,7 @@ export function liveMap(lens) {
   const { choice, data, view, shown } = lens;
   const { live } = lens.frame;
   if (isExplained(view)) return null; // the source computes these maps
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs, resembles } = wayOf(view);
   const matrix =
     needs === "flows"
@@ -80,7 +81,7 @@ export function liveMap(lens) {
   const comparedFeatures = needs === "features" ? otherFeatures(lens) : null;
   const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && areComparable(matrix, comparedFeatures);
   const token = isFromOther ? choice.hoverOther : shown.token;
-  const headKey = needs === "values" ? `${view.head} ${shown.scale} ${shown.rough}` : "";
+  const headKey = needs === "values" ? `${view.head} ${shown.scale}` : "";
   const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)} ${headKey}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
@@ -135,7 +136,7 @@ function componentColours(features, comparedFeatures) {
 // The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
 export function otherMap(lens) {
   const { choice, data, view, shown } = lens;
-  const features = featuresOf(data, shownEntry(lens), view.layer),
+  const features = featuresOf(data, entryShown(lens), view.layer),
     comparedFeatures = otherFeatures(lens);
   if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1

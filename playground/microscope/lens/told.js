@@ -16,8 +16,7 @@ const THING_BORDER = 0.25; // how much less a thing's outside is like it than it
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView(lens) {
   const { data, view, shown } = lens;
-  if (view.what !== FIRST_WAY || view.direction !== "row" || shown.rough || !shown.answers.ready[view.head])
-    return null;
+  if (view.what !== FIRST_WAY || view.direction !== "row" || !shown.answers.ready[view.head]) return null;
   const { answers, pack } = shown;
   const start = view.head * pack.tokens;
   const row = rowRecord(answers.weights, start, answers.entropies[view.head], data, shown);

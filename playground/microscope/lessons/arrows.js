@@ -174,11 +174,9 @@ const MARKUP = `
   </div>`;
 
 function createArrows(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    grid: stage.find("grid"),
-    matrix: stage.find("matrix"),
+    ...stage.refs,
     arrows: null, //      36 numbers, see core/nine.js
     start: "", //         the arrows that "Start again" restores, as text
     token: 0, //          the chosen token: its row is shown; the lesson begins with A
@@ -359,4 +357,4 @@ function bindTyping(state) {
   }
 }
 
-export default lessonDrawing(createArrows);
+export default lessonDrawing(createArrows, MARKUP);

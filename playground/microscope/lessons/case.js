@@ -263,6 +263,11 @@ function ratioWords(state, caseNow) {
   });
 }
 
+const textIn =
+  (theme) =>
+  (x, y, anchor, text, attributes = "") =>
+    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
+
 // Paints the score matrix to scale. A column is as high as the number of tokens that one token reads.
 function paintSquare(state, findRef, caseNow, theme) {
   const { says: texts, colours, presets } = state.data;
@@ -274,8 +279,7 @@ function paintSquare(state, findRef, caseNow, theme) {
   const scale = size / n;
   const rectOf = (queries, keys, style) =>
     `<rect x="${left}" y="${20 + size - keys * scale}" width="${queries * scale}" height="${keys * scale}" ${style}/>`;
-  const textAt = (x, y, anchor, text, attributes = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
+  const textAt = textIn(theme);
   const smallerCases = presets.cases
     .map(([name, settings]) => ({ name, tokens: caseOf(settings).tokens }))
     .filter(({ tokens }) => tokens < n);
@@ -369,8 +373,7 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, t
 }
 
 function axes({ x, y, width, height, low, high, mostTokens, text }, theme) {
-  const textAt = (textX, top, anchor, label) =>
-    `<text x="${textX}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
+  const textAt = textIn(theme);
   const parts = [];
   for (let n = 16; n <= mostTokens; n *= 4) {
     parts.push(

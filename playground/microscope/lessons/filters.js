@@ -22,11 +22,9 @@ const MARKUP = `
   <p class="sum" data-ref="channels"></p>`;
 
 function createFilters(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    grid: stage.find("grid"),
-    picture: stage.find("picture"),
+    ...stage.refs,
     id: null, //          identifies the filters and the picture
     data: null, //        the data
     sheet: null, //       a canvas with all filters
@@ -119,4 +117,4 @@ function paintAnswers(state, theme) {
   state.stage.find("channels").innerHTML = markedWords(markup);
 }
 
-export default lessonDrawing(createFilters);
+export default lessonDrawing(createFilters, MARKUP);

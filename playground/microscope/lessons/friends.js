@@ -35,11 +35,9 @@ const MARKUP = `
   </div>`;
 
 function createFriends(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    mosaic: stage.find("mosaic"),
+    ...stage.refs,
     dial: stage.find("temperature"),
     id: null, //          identifies the picture and its grid
     pack: null,
@@ -146,4 +144,4 @@ function writeFriends(state, query, entropy) {
   applyDataStyles(stage.find("sum"));
 }
 
-export default lessonDrawing(createFriends);
+export default lessonDrawing(createFriends, MARKUP);

@@ -303,12 +303,11 @@ function drawGuess(question) {
     guess: question.guess,
     truth: data.truth,
     open: isOpen,
-    high: data.guess.high,
     width,
     height,
     cursor: question.cursor,
+    roomy: isWidePhoto, // on a phone, only the width limits a photograph
   };
-  state.roomy = isWidePhoto; // on a phone, only the width limits a photograph
   question.chart = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
   const pictureWidth = isWidePhoto ? Math.ceil(question.chart.width) : width,
     pictureHeight = isPhoto(data) ? Math.ceil(question.chart.height) : height;

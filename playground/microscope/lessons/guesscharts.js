@@ -1,6 +1,6 @@
 // Draws charts on which a reader guesses: the value to guess is covered, the guess is drawn at its position, and the
 // truth over it. Each function takes a chart (see playground/lessons/questions.py) and a state, {guess: a number or
-// null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
+// null, truth, open: whether the truth is shown, width, height}, and returns {svg: the
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
 import { roundedText } from "../core/guesses.js";
 import { heatAt } from "../core/light.js";

@@ -3,6 +3,7 @@
 
 import { reportNumbers } from "../core/guesses.js";
 import { heatAt, heatCss } from "../core/light.js";
+import { percent } from "../core/numbers.js";
 import { make } from "../drawing/dom.js";
 import { createHeadGrid, paintCell } from "../drawing/matrix.js";
 import { lessonDrawing } from "../drawing/stage.js";
@@ -235,8 +236,6 @@ function paintPredictions(root, data, anyOff) {
   });
   place.replaceChildren(title, lineOf("line top", make("span"), make("span"), "before", "after"), ...lines);
 }
-
-const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
 // Paints a small picture for each layer: the change of every patch's token.
 function paintFilm(root, state, data, anyOff) {

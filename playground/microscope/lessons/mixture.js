@@ -3,11 +3,12 @@
 // a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
 
 import { ROLES } from "../core/colours.js";
-import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
+import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack } from "../core/core.js";
 import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
+import { MADE_OF_WEIGHTS } from "../core/ways.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { lessonDrawing } from "../drawing/stage.js";
@@ -24,7 +25,6 @@ const CARRIED_MARKUP = `<label class="head">Head <input type="range" min="0" dat
   <div class="desk" data-ref="desk"></div><p class="soft" data-ref="deskSays"></p>`;
 
 function createCarried(stage) {
-  stage.root.innerHTML = CARRIED_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
@@ -96,7 +96,7 @@ function paintMixture(state) {
   const patch = state.hover >= 0 ? state.hover : state.patch;
   const { norms } = layerOf(pack, header.layer);
   rowInto(weights, 0, pack, header.layer, head, prefixCount + patch, pack.scale);
-  weighInto(contributions, 0, weights, norms, head * pack.tokens, pack.tokens);
+  MADE_OF_WEIGHTS.value(contributions, 0, weights, pack.tokens, norms, head * pack.tokens, 1);
   const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
   const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);
@@ -142,7 +142,7 @@ function paintPanel(state, i, shares, patch, topPatch, domain) {
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
 }
 
-export const carried = lessonDrawing(createCarried);
+export const carried = lessonDrawing(createCarried, CARRIED_MARKUP);
 
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
 // and for the three scores and weights at the end of this file.
@@ -214,7 +214,6 @@ export function numberText(x) {
 }
 
 function createScores(stage) {
-  stage.root.innerHTML = SCORES_MARKUP;
   let latestData = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
@@ -258,4 +257,4 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
   reportNumbers("scores", { scores: [...scores], naive: [...naiveShares], weights: [...weights] });
 }
 
-export const scores = lessonDrawing(createScores);
+export const scores = lessonDrawing(createScores, SCORES_MARKUP);

@@ -30,7 +30,6 @@ const MASKS_MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createMasks(stage) {
-  stage.root.innerHTML = MASKS_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["scores", "masked", "weights"].map(stage.find),
@@ -117,7 +116,7 @@ function rowInWords(state, maskedScores, weights) {
   );
 }
 
-export const masks = lessonDrawing(createMasks);
+export const masks = lessonDrawing(createMasks, MASKS_MARKUP);
 
 // Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
 // of neurons.
@@ -135,7 +134,6 @@ const rowHtml = (name, cells) =>
   `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
 
 function createReceived({ root, find, redraw }) {
-  root.innerHTML = RECEIVED_MARKUP;
   const controller = new AbortController();
   let latestData = null;
   const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latestData.arrows);
@@ -204,4 +202,4 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.textAlign = "left";
 }
 
-export const received = lessonDrawing(createReceived);
+export const received = lessonDrawing(createReceived, RECEIVED_MARKUP);

@@ -27,17 +27,14 @@ const MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createPositions(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    table: stage.find("table"),
-    map: stage.find("map"),
-    maps: stage.find("maps"),
+    ...stage.refs,
     id: null, //          identifies the table
-    data: null, //        the data; also table, unitTable: its rows scaled to length one, count: the number of patches
+    // the data; also table, unitTable: its rows scaled to length one, count: the number of patches, limit: the number
+    // with the full colour
+    data: null,
     at: 0, //             the chosen patch
-    tableHeat: null,
-    tableKey: null, //    the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
     mapsKey: null, //     the table's id and the theme for which `mapsSheet` was drawn
   });
@@ -78,8 +75,11 @@ function takePlaces(state, data) {
     const length = Math.hypot(...row) || 1;
     for (let x = 0; x < width; x++) unitTable[start + x] = row[x] / length;
   }
-  state.data = { ...header, table, unitTable, count: grid[0] * grid[1] };
-  state.tableKey = state.mapsKey = null;
+  const sizes = table.map(Math.abs).sort();
+  const limit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
+  state.stage.find("rows").textContent = `a row for each patch; full colour from ±${limit.toPrecision(2)}`;
+  state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
+  state.mapsKey = null;
 }
 
 // The cosines between one patch's row of the table and all rows.
@@ -101,7 +101,7 @@ function paintPlaces(state, theme) {
   const palette = signedPalette(theme.dark);
   const height = Math.round((state.map.clientWidth * rows) / columns);
   const similarity = similarities(state, state.at);
-  paintTable(state, theme, palette, height);
+  paintTable(state, palette, height);
   const { context, width: w } = sheetOf(state.map, height);
   const heat = makeHeat(rows, columns);
   fillHeat(heat, similarity, 0, palette, COSINE_RANGE);
@@ -123,20 +123,13 @@ function paintPlaces(state, theme) {
   applyDataStyles(state.stage.find("sum"));
 }
 
-function paintTable(state, theme, palette, height) {
-  const { table, width, count } = state.data,
-    key = `${state.id} ${theme.dark}`;
-  if (state.tableKey !== key) {
-    const sizes = table.map(Math.abs).sort();
-    const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
-    state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
-    state.tableHeat = makeHeat(count, width);
-    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit });
-    state.tableKey = key;
-  }
+function paintTable(state, palette, height) {
+  const { table, width, count, limit } = state.data;
+  const heat = makeHeat(count, width);
+  fillHeat(heat, table, 0, palette, { low: -limit, high: limit });
   const { context, width: w } = sheetOf(state.table, height);
   context.imageSmoothingEnabled = width > w || count > height;
-  context.drawImage(state.tableHeat.canvas, 0, 0, w, height);
+  context.drawImage(heat.canvas, 0, 0, w, height);
   const step = height / count;
   outlineCell(context, 1, state.at * step, w - 2, Math.max(2, step), 0.75);
 }
@@ -169,7 +162,7 @@ function paintMaps(state, theme, palette, height) {
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
-export const positions = lessonDrawing(createPositions);
+export const positions = lessonDrawing(createPositions, MARKUP);
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
@@ -189,7 +182,6 @@ const SHUFFLE_MARKUP = `
   <p class="buttons"><button data-ref="again">Shuffle again</button></p>`;
 
 function createShuffle(stage) {
-  stage.root.innerHTML = SHUFFLE_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
@@ -331,4 +323,4 @@ function writeShuffle(state, orderedRow, restoredRow) {
     `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
-export const shuffle = lessonDrawing(createShuffle);
+export const shuffle = lessonDrawing(createShuffle, SHUFFLE_MARKUP);

@@ -38,11 +38,9 @@ const MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createPush(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    plane: stage.find("plane"),
+    ...stage.refs,
     id: null, //     identifies the picture and the model
     data: null, //   the data
     layer: 0,
@@ -142,4 +140,4 @@ function drawArrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   context.fill();
 }
 
-export default lessonDrawing(createPush);
+export default lessonDrawing(createPush, MARKUP);

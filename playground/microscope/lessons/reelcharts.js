@@ -224,9 +224,6 @@ function writeLegend(reel, moment) {
   const { habits } = reel;
   const counts = habits.map(() => 0);
   for (const kind of reel.kinds[moment].flat()) counts[habitIndex(habits, kind)]++;
-  const key = counts.join();
-  if (chart.legendKey === key) return;
-  chart.legendKey = key;
   fillLegend(
     chart,
     habits.flatMap(({ label, colour }, i) => (counts[i] ? [[colour, `${counts[i]} ${label}`]] : [])),

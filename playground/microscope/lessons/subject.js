@@ -5,7 +5,6 @@ import { toContainer } from "../core/container.js";
 import { FORMAT, mergePack, rowInto, unpack } from "../core/core.js";
 import { gridFor, patchAt } from "../core/grid.js";
 import { LITTLE, meanColours } from "../core/kinds.js";
-import { BENEATH_SATURATION, BENEATH_TONES, fadedPixels, toneOf } from "../core/light.js";
 import {
   agreeingHead,
   byShare,
@@ -17,7 +16,7 @@ import {
   widestOf,
 } from "../core/measures.js";
 import { percent } from "../core/numbers.js";
-import { heatInto } from "../drawing/light.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const PATCHES_AROUND = 2; // patches on each side of the query
@@ -247,20 +246,10 @@ export function unitColours(colours) {
 function litPicture(bitmap, [rows, columns], values, largest) {
   const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
-  const context = contextWith(bitmap, width, height);
-  const image = context.getImageData(0, 0, width, height);
-  const { data } = image;
-  const ground = {
-    tones: Uint8Array.from({ length: width * height }, (_, p) => toneOf(data[4 * p], data[4 * p + 1], data[4 * p + 2])),
-    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
-  };
-  const patchOf = (pixel) =>
-    Math.floor((Math.floor(pixel / width) * rows) / height) * columns + Math.floor(((pixel % width) * columns) / width);
-  const lit = Float32Array.from({ length: width * height }, (_, pixel) => values[patchOf(pixel)]);
-  const domain = { low: 0, high: largest };
-  heatInto(new Uint32Array(data.buffer), 0, width, lit, 0, height, width, ground, domain);
-  context.putImageData(image, 0, 0);
-  return context.canvas;
+  /** @type {any} */
+  const canvas = new OffscreenCanvas(width, height);
+  const print = makePrint(makePhoto(bitmap, width, height), canvas);
+  return printHeat(print, values, 0, rows, columns, { low: 0, high: largest });
 }
 
 function outline(context, ...box) {

@@ -2,8 +2,8 @@
 // weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
-import { holdsHead, layerOf, rowInto } from "../core/core.js";
-import { patchText } from "../core/grid.js";
+import { holdsHead, layerOf, rowOf } from "../core/core.js";
+import { patchDistance, patchText } from "../core/grid.js";
 import { carriedBy, LEAST_SINK_SHARE, LITTLE } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
@@ -104,8 +104,7 @@ export function createMoments(lens, box, { language, hold }) {
 
   // Draws the part of the picture around the row's query and brightest patch.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
-    const values = new Float32Array(pack.tokens);
-    rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const values = weightRow(pack, layer, head, patch);
     const print = makePrint(photo);
     const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto");
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
@@ -160,15 +159,9 @@ export function momentsOf(scene, opening, parts = []) {
   return sink ? [...moments, sink] : moments;
 }
 
-const areClose = ({ columns }, patch, otherPatch) =>
-  Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)) <= CLOSE_DISTANCE &&
-  Math.abs((patch % columns) - (otherPatch % columns)) <= CLOSE_DISTANCE;
+const areClose = ({ columns }, patch, otherPatch) => patchDistance(patch, otherPatch, columns) <= CLOSE_DISTANCE;
 
-function weightRow(pack, layer, head, patch) {
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-  return row;
-}
+const weightRow = (pack, layer, head, patch) => rowOf(pack, layer, head, pack.prefixCount + patch);
 
 function momentAt(pack, { layer, head, patch }, parts) {
   const row = weightRow(pack, layer, head, patch);

@@ -1,7 +1,6 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
-import { withSharedMemory } from "../engine/threads.js";
 import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
 import { toBitmap } from "./readable.js";
@@ -24,10 +23,8 @@ const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
-// catalogueFrom(list): makes the catalogue of choice.js from the list of samples; arrived(model): called when a model
-// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments;
-// teach: the file of the page Teach.
+// kept: see createKeptWeights; catalogueFrom(list): makes the catalogue of choice.js from the list of samples;
+// arrived(model): called when a model has been downloaded; wall, teach: files of these pages.
 export function createPageAnswers({
   models,
   kept: store,
@@ -125,8 +122,6 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// Below: the weights of networks in this browser, and a source that runs the networks in a worker.
-
 // Caches weights in this browser. File names contain digests, so a cached file never belongs to another version.
 
 const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
@@ -167,6 +162,7 @@ export function createKeptWeights(files, addressOf) {
   return {
     isKept: async (model) => Boolean(await keptFile(files[model].file)),
     // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
+    /** @param {string} model @param {Options} [options] */
     async read(model, { tell: onProgress = () => {}, signal } = {}) {
       const kept = await keptFile(files[model].file);
       return kept ? new Uint8Array(await kept.arrayBuffer()) : download(model, onProgress, signal);
@@ -219,18 +215,13 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// engine: names of files {worker, kernels} and {cards: {model: …}, weights: {model: {file, bytes, digest, …}}};
-// addressOf(name): a file's address; pictureOf: see workersource.js.
 export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
-  const isShared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
-      const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
-      return WebAssembly.compile(isShared ? withSharedMemory(bytes) : bytes);
+      return WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer());
     },
-    shared: isShared,
     models: cards,
     weightsOf: (name) => store.read(name),
     pictureOf,

@@ -43,8 +43,8 @@ test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood,
 });
 
 const textOf = (facts) => {
-  const { before, share, between, place, after } = sentenceOf({ ...FACTS, ...facts });
-  return (before + share + between + place + after).replaceAll("\u00a0", " ");
+  const { before, place, after } = sentenceOf({ ...FACTS, ...facts });
+  return (before + place + after).replaceAll("\u00a0", " ");
 };
 
 test("the sentence tells a row by its places, and says what a convolution does not reach", () => {

@@ -15,7 +15,10 @@ test("a clipped patch is counted, and told apart from the brightest", () => {
 
 test("what was assumed of a model stands below its picture, and nothing where nothing was", async () => {
   const assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu";
-  for (const [pack, words] of [[{ assumed }, `Assumed of the model: ${assumed}.`], [{}, ""]]) {
+  for (const [pack, words] of [
+    [{ assumed }, `Assumed of the model: ${assumed}.`],
+    [{}, ""],
+  ]) {
     const microscope = await mountLens({ pack });
     assert.deepEqual([microscope.words("assumed"), microscope.part("assumed").hidden], [words, !words]);
   }

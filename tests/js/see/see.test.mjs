@@ -24,7 +24,7 @@ for (const face of ["see", "lab"])
     assert.deepEqual(otherNames, []);
   });
 
-const openSheets = ({ part }) => ["sending", "drawing"].filter((name) => !part(`${name}Sheet`).hidden).join();
+const openSheets = ({ part }) => ["sending", "keys"].filter((name) => !part(`${name}Sheet`).hidden).join();
 
 test("a sheet that shows the former picture closes when another one is on its way, and when it comes", async () => {
   const microscope = await mountSee();
