@@ -19,7 +19,7 @@
 //   await lens.show({main: trace, other: trace | null, view, place, best}); // false: another one is shown
 //
 // A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
-// pack), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
+// pack), "features", "values", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
 // heads, "whole" passes with changes, "moved", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
