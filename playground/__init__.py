@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from playground.face import Trace, trace
     from playground.figures.many import trace_many
     from playground.figures.notebook import figure, save, show, widget
+    from playground.figures.place import place_share
     from playground.figures.sweeping import sweep
     from playground.figures.watching import watch, watched
     from playground.from_attention import from_attention
@@ -41,6 +42,7 @@ __all__ = [
     "from_attention",
     "load",
     "open_image",
+    "place_share",
     "save",
     "show",
     "sweep",
@@ -60,6 +62,7 @@ _MODULES = {  # where each name lives
     "from_attention": "from_attention",
     "load": "models.loading",
     "open_image": "pictures.images",
+    "place_share": "figures.place",
     "save": "figures.notebook",
     "show": "figures.notebook",
     "sweep": "figures.sweeping",

@@ -84,16 +84,6 @@ def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, tr
     )
 
 
-@pytest.mark.parametrize("numbers", ["int8", "float32"])
-@pytest.mark.parametrize("threads", [2, 3])
-def test_several_threads_compute_what_one_does(scaled_vit, picture, tmp_path, threads, numbers):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
-    model_trace = trace(vit, picture, size=(88, 104))
-    one_thread, more_threads = (run_pass(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
-    for name in ("q", "k", "norms", "features", "logits"):
-        np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
-
-
 ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns
     "layers.1.attention.heads": (8, 16), "layers.0.attention.values": (0, 8), "layers.2.attention.queries": (4, 3),
     "layers.2.attention.keys": (0, 24), "layers.0.attention": (1, 5), "layers.1.mlp": (0, 2),

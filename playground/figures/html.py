@@ -83,7 +83,7 @@ def check(spec: Spec) -> None:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
-    if not spec.way.of_heads:
+    if spec.way.needs != "scores":
         raise PlaygroundError(
             f"An interactive figure has no network to ask for {spec.what}: show what has heads, or write a .png, .svg "
             "or .pdf."

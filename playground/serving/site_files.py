@@ -10,12 +10,11 @@ import math
 import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
@@ -24,13 +23,9 @@ from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
-from playground.pictures.images import model_input
 from playground.samples import samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import SamplePack, some_layers
-
-if TYPE_CHECKING:
-    pass
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first
@@ -154,13 +149,11 @@ def _write_layers(folder: Folder, sample_pack: SamplePack, data: bytes, wants_na
 
 
 def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
-    """The names of all heads by their habits on this picture, for which a prepared trace needs its network and pixels
-    again."""
-    from playground.tracing import Trace
+    """The names of all heads by their habits on this picture, of a pass: a pack has no pixels and no values."""
+    from playground.tracing import trace
 
-    seen, vit = Trace.from_bytes(data), models.load(sample_pack.model)
-    c, image = vit.config, pictures.sample(sample_pack.sample.name).image
-    seen = replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+    size = tuple(unpack(data)[0]["size"])
+    seen = trace(models.load(sample_pack.model), pictures.sample(sample_pack.sample.name).image, size=size)
     names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
     return json.dumps(names, ensure_ascii=False).encode()
 

@@ -52,7 +52,6 @@ def test_a_trace_kept_in_the_model_s_precision_or_in_main_memory_has_the_same_ro
 
 @pytest.mark.skipif(not torch.backends.mps.is_available(), reason="there is no Apple GPU")
 def test_a_pass_on_an_apple_gpu_gives_the_cpu_s_rows(small, picture):
-    """tests/analysis/test_on_cuda.py compares a pass on an NVIDIA GPU."""
     reference = playground.trace(small, picture)
     trace = playground.trace(small.to("mps"), picture)
     assert trace.vit.patch_embed.proj.weight.device.type == "mps"

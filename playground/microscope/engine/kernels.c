@@ -38,8 +38,7 @@ static inline FourInts bits_of(Four x) { return (FourInts)x; }
 // registers. With six rows they don't.
 enum { HIGH = 4, WIDE = 8, DEEP = 384, BLOCK = 32 };
 
-// A panel has WIDE columns of the second matrix, DEEP numbers of each: small enough for the fastest cache. It lies on
-// the stack, because each thread has its own stack (engine/threads.js).
+// A panel has WIDE columns of the second matrix, DEEP numbers of each: small enough for the fastest cache.
 
 // The addends of a tile's sums, and the addresses of the results.
 typedef struct {

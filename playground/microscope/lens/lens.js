@@ -386,7 +386,7 @@ function readNumbers(lens, isComplete) {
     aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
-    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,
-    waits: shown.rough ? "numbers" : isComplete() ? "" : "layers",
+    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing,
+    waits: isComplete() ? "" : "layers",
   };
 }

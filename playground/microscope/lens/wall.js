@@ -49,7 +49,7 @@ export function bindWall({ choice, frame, page }) {
 /** @param {Lens} lens */
 export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const { token, scale } = frame.shown;
-  const { pack, answers } = frame.shown.drawn;
+  const { pack, answers } = frame.shown;
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);
   const words = (key, values) => faceWords(page, key, values);
   setText(wall.title, words("wallAsks", { count }));

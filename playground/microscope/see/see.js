@@ -2,9 +2,9 @@
 // See adds two switches and drawers; Lab adds the rows of controls of lens/rows.js. The story is told in See.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { localNumber, percent } from "../core/numbers.js";
-import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
+import { outsideShare, sayRow } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
-import { FIRST_WAY, wayOf } from "../core/ways.js";
+import { FIRST_WAY, sizeWords, unitOf, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
@@ -251,7 +251,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { shown } = frame;
     const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
-    const isReady = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
+    const isReady = answers.ready[view.head] && !shown.layerMissing;
     const start = view.head * pack.tokens;
     setVisible(outsideLine, isReady && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
@@ -260,10 +260,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (choice.opening.kind === "nothing" && !choice.opening.touched)
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
-    else if (!see.untouched) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // the sentence of Lab
-      sentence = { before: before + share + between, place, after };
-    }
+    else if (!see.untouched) sentence = sentenceOf(factsOf(lens)); // the sentence of Lab
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
     setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
@@ -294,7 +291,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
           head: pack.headNumbers[view.head],
           count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
           times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
-          brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
+          brightest: mainDomain && isReady ? sizeWords(mainDomain.high, unitOf(view)).replace(" ", "\u00a0") : "…",
           model: pack.header.engine
             ? words("computed", { model: main.trace.title, engine: pack.header.engine })
             : main.trace.title,
@@ -338,7 +335,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { view } = choice;
     const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
-    if (!chart.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    if (!chart.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();

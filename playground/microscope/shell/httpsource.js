@@ -46,17 +46,13 @@ export function createHttpSource({ bringAgain }) {
     },
     forget: () => knownTraces.clear(),
 
-    rounds: true,
-    async layers(trace, layers, { heads, rounded, signal } = {}) {
-      const words = {
-        ...(layers && { layers: layers.join(",") }),
-        ...(heads && { heads: heads.join(",") }),
-        ...(rounded && { rounded: "yes" }),
-      };
+    async layers(trace, layers, { heads, signal } = {}) {
+      const words = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
       return bytesOf(await request(layersAddress(trace, words), { signal }));
     },
     picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
+    values: (trace, layer, options) => fetchMatrix(trace, "values", { layer }, options),
     flows: (trace, options) => fetchMatrix(trace, "flows", {}, options),
     relevance: (trace, question, options) => fetchMatrix(trace, "relevance", question, options),
     label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),
@@ -91,8 +87,8 @@ export function createHttpSource({ bringAgain }) {
   return source;
 }
 
-// The document's source. It uses HTTP and sends own pictures again if the server forgot them; models that this browser
-// can compute are left to another source, see askNearer.
+// The document's source. It uses HTTP and sends own pictures again if the server forgot them. A folder without a server
+// replaces its methods.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -102,17 +98,6 @@ export const source = createHttpSource({
     throw new Refusal(404, NOT_HERE);
   },
 });
-
-// Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
-export function preferSource(nearSource) {
-  const server = { ...source };
-  const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
-  for (const [name, method] of Object.entries({ ...server, ...nearSource }))
-    if (typeof method === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
-  source.forget = server.forget;
-  const { keeps, keepsPictures, rounds = server.rounds } = nearSource;
-  Object.assign(source, { keeps, keepsPictures, rounds });
-}
 
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
 // once it has the network's weights.
@@ -148,13 +133,11 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
 
   return {
     ...computing,
-    has: () => true,
-    rounds: false, // rounded layers are never requested: the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
       const trace = await computing.open(words, options);
-      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
+      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
       const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },

@@ -59,12 +59,6 @@ function startLecture() {
 }
 
 // A class without members, for a story without a server.
-const EMPTY_CLASS = {
-  now: () => null,
-  follow() {},
-  go() {},
-  keepsBoard: () => false,
-  headIn: () => ({ drawHead() {} }),
-};
+const EMPTY_CLASS = { now: () => null, follow() {}, go() {}, headIn: () => ({ drawHead() {} }) };
 
 startLecture();

@@ -1,7 +1,7 @@
 // A class on a lesson's page: while a class runs, the step's question goes to its phones, and its guesses stand below
 // the question.
 
-import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
+import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { gradesOf, heatDigits } from "../core/grades.js";
 import { nearestGuess } from "../core/guesses.js";
 import { namedPlaces } from "../core/places.js";
@@ -44,7 +44,7 @@ export function bringLessonToClass(room, { title }) {
     const state = { language: language(), now, of: isAsked ? now.question : null };
     const { wantsPicture } = shown;
     const key = JSON.stringify([shown.record, state.language, state.of, now.phones, wantsPicture]);
-    if (shown.drawnKey === key || keepClassBoard(board, state)) return;
+    if (shown.drawnKey === key) return;
     shown.drawnKey = key;
     drawClassBoard(board, { ...state, asked: shown.record, act, ask, wantsPicture, picture });
   }

@@ -5,7 +5,7 @@ import { unzipped } from "../core/container.js";
 import { putWordsBehindHash } from "./address.js";
 import { catalogue, sampleNamed } from "./choice.js";
 import { answerHere, fetchFile } from "./http.js";
-import { createPreparedSource, preferSource } from "./httpsource.js";
+import { createPreparedSource, source } from "./httpsource.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { offerOffline } from "./offline.js";
@@ -124,7 +124,7 @@ answerHere(
   }),
   siteRoot,
 );
-preferSource(prepared);
+Object.assign(source, prepared);
 beginPage({
   follows: false,
   lessonOf: (page) => ({

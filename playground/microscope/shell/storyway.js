@@ -1,7 +1,7 @@
 // Connects the story to the address, which contains the number of the scene, so that Back leads to the former scene.
 // Below: the lecturer's class.
 
-import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
+import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
 import {
@@ -51,12 +51,7 @@ export const storyWay = ({ page }) => ({
 export function classOfStory(language) {
   const command = isBehindHash() ? (readPageData().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
-  return {
-    ...klass,
-    headIn: (place) => createClassBar(place, klass),
-    board: drawClassBoard,
-    keepsBoard: keepClassBoard,
-  };
+  return { ...klass, headIn: (place) => createClassBar(place, klass), board: drawClassBoard };
 }
 
 // Begins the story from the menu.

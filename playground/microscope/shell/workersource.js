@@ -4,7 +4,6 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // returns a promise of the kernels, a WebAssembly.Module
-//     shared,                    // whether the kernels share memory: see engine/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
 //                                //   labels, multi_label}}
@@ -35,7 +34,7 @@ class RequestError extends Error {
   }
 }
 
-export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
+export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the latest last
   const runningJobs = new Map(); // jobs in the worker: id → {onMessage(message), onFailure(error)}
   const networks = new Map(); // model → a promise, resolved when the worker has the network
@@ -72,9 +71,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   function bringNetwork(model) {
     if (!networks.has(model)) {
       const networkPromise = (async () => {
-        kernels ??= compiled().then((kernelModule) =>
-          worker.postMessage({ what: "kernels", compiled: kernelModule, shared }),
-        );
+        kernels ??= compiled().then((kernelModule) => worker.postMessage({ what: "kernels", compiled: kernelModule }));
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();
@@ -144,8 +141,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       pass.ms = message.done.ms;
       settleQuestions(pass, "done", "resolve", pass);
     } else {
-      const { layer, q, k, norms, features, engine } = message;
-      pass.engine = engine;
+      const { layer, q, k, norms, features } = message;
       pass.layers[layer] = { q, k, norms, features };
       settleQuestions(pass, layer, "resolve", pass.layers[layer]);
     }
@@ -197,7 +193,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       held: heldLayers,
       ...(trace.cut.length && { cuts: trace.cut }),
       predictions: null,
-      engine: passes.get(trace.id)?.engine,
+      engine: "WebAssembly",
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {

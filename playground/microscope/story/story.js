@@ -177,7 +177,7 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     updateBase();
-    choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
+    choice.layersLooked = true; // the scenes go through all layers
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
     draw();
@@ -309,7 +309,6 @@ export function createStory(lens, see, { language, way, klass }) {
   // ---- guesses
   function writeGuess({ question }) {
     const box = findPart("guess");
-    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
     if (!question || (isGuessed() && !questionOfClass())) return;
     box.append(make("p", { className: "story-asks", innerHTML: markedWords(question.asks) }));
