@@ -42,6 +42,7 @@ test("every module is in a bundle", () => {
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",
+    "shell/widget.js",
     "shell/serviceworker.js",
     "lessons/slides.js",
     "engine/worker.js",

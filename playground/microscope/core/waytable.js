@@ -32,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.12,"relevance":0.24,"random":0.02,"constant":0,"pictures":8},
-"dinov2-small":{"rollout":0.67,"relevance":0.5,"random":-0.1,"constant":0,"pictures":4}};
+{"bundled":{"rollout":0.15,"relevance":0.16,"random":0.02,"constant":0,"pictures":15},
+"dinov2-small":{"rollout":0.64,"relevance":0.53,"random":-0.01,"constant":0,"pictures":7}};
 
 export const WAY_WORDS = {
 "en":{

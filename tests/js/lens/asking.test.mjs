@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
+import { holdsAll, sumOf, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { stopAsking } from "../../../playground/microscope/lens/asking.js";
 import { mapWaitingWords } from "../../../playground/microscope/lens/explained.js";
 import { liveMap } from "../../../playground/microscope/lens/features.js";
