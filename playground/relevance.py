@@ -47,7 +47,8 @@ METHODS: tuple[Method, ...] = get_args(Method)
 SIGNED_METHODS = ("gradient", "integrated", "attnlrp")  # methods that give each token a sign
 DEFAULT_METHOD: Method = "gradient"  # the plainest with a sign; assets/faithfulness.csv says which foretells best
 STEPS = 24  # number of gradients that integrated gradients averages
-MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
+MOST_WEIGHTS = 2**20  # most weights in memory at one time on a processor: they fit into its cache
+BYTES_PER_WEIGHT = 256  # free bytes of a card for each weight in memory: 8 tensors of 4 bytes are an eighth of them
 MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
 MEMORY_FILE = Path("/proc/meminfo")
@@ -132,8 +133,8 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
-    c, kept_bytes = vit.config, _kept_bytes(vit, tokens)
-    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * MOST_WEIGHTS)
+    c, kept_bytes, most = vit.config, _kept_bytes(vit, tokens), most_weights(vit.patch_embed.proj.weight.device)
+    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * most)
     return fixed_bytes + (kept_bytes if kept_bytes <= MOST_KEPT_BYTES else 0)
 
 
@@ -180,10 +181,19 @@ def in_room(
             fitting_counts.append(pass_count // 2)
 
 
+def most_weights(device: torch.device) -> int:
+    """The most weights in memory at one time: on a processor what fits into its cache, on a card a part of its
+    memory, for it is slow with many small products."""
+    return MOST_WEIGHTS if device.type == "cpu" else max(MOST_WEIGHTS, (free_bytes(device) or 0) // BYTES_PER_WEIGHT)
+
+
 def free_bytes(device: torch.device) -> int | None:
-    """Free bytes of the graphics card or the machine; None if unknown."""
+    """Free bytes of the graphics card or the machine; None if unknown. What torch holds there unused is free too."""
     if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
+        unused_bytes = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return torch.cuda.mem_get_info(device)[0] + unused_bytes
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
     return bytes_in(MEMORY_FILE, "MemAvailable")
 
 
@@ -460,9 +470,9 @@ def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
 
 
 def _chunks(qkv: QKV) -> Iterator[slice]:
-    """Yields queries in parts whose rows hold at most MOST_WEIGHTS weights."""
+    """Yields queries in parts whose rows hold at most `most_weights`."""
     _, heads, tokens, _ = qkv.q.shape
-    step = max(1, MOST_WEIGHTS // (heads * tokens))
+    step = max(1, most_weights(qkv.q.device) // (heads * tokens))
     for start in range(0, tokens, step):
         yield slice(start, start + step)
 

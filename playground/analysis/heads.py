@@ -255,7 +255,7 @@ def head_report(
     for layer in range(trace.layers):
         weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
         q, k, _ = trace.record[layer]
-        scores = (q[:, queries] @ k.mT).float().cpu() * (scale or trace.native_scale)
+        scores = (q[:, queries].float() @ k.float().mT).cpu() * (scale or trace.native_scale)
         mean, patches = weights.mean(1), weights[..., first_patch:]
         added_lengths = patches * trace.value_norms(layer)[:, None, first_patch:]
         surplus = trace.on_grid((trace.rows(layer, query, scale) - mean).clamp(min=0)) * is_far

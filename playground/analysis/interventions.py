@@ -211,6 +211,7 @@ def _again(trace: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -
         cut=[*trace.cuts.texts, *cut],
         at=trace.at if at is untouched else chained(trace.at, at),
         interventions=(*trace.interventions, *words),
+        keep=trace.keep,
     )
     return Trace(**vars(new_trace.of(trace.picture, trace.picture_name) if trace.picture is not None else new_trace))
 

@@ -95,7 +95,8 @@ class Sweep(Many):
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
-        most = max(1, TOKENS_AT_ONCE // self.tokens)
+        on_cpu = self.vit.patch_embed.proj.weight.device.type == "cpu"
+        most = max(1, (TOKENS_AT_ONCE if on_cpu else 16 * TOKENS_AT_ONCE) // self.tokens)
         for row, number in enumerate(part):
             given, clean = pixels[row, None], None
             if self.corrupt:

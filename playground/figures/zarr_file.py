@@ -103,9 +103,9 @@ def _make_arrays(store: Any, job: Any) -> None:
         array.attrs.update({"layers": layers} if layers else {})
     for name, (dimension, values) in {"image": ("image", job.names), **job.coordinates()}.items():
         numbers = np.array(values)
-        kind: Any = str if numbers.dtype.kind == "U" else numbers.dtype.name
-        array = store.create_array(name, shape=numbers.shape, dtype=kind, dimension_names=[dimension])
-        array[:] = numbers.astype(object) if kind is str else numbers
+        dtype: Any = str if numbers.dtype.kind == "U" else numbers.dtype.name
+        array = store.create_array(name, shape=numbers.shape, dtype=dtype, dimension_names=[dimension])
+        array[:] = numbers.astype(object) if dtype is str else numbers
     store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {

@@ -84,6 +84,25 @@ interface Lens {
   refs: Record<string, any>;
 }
 
+/** How something is asked for (shell/http.js, and the methods of a source). */
+interface Options {
+  signal?: AbortSignal;
+  method?: string;
+  body?: any;
+  headers?: Record<string, string>;
+  tell?: (bytes: number) => void;
+}
+
+/** What answers the lens: lens/lens.js says of each method what it gives. */
+type Answer = "open" | "layers" | "features" | "flows" | "rollout" | "whole" | "moved";
+type Source = Record<Answer, (...asked: any[]) => any> & Record<string, any>;
+
+// Every element of these pages is one of HTML.
+interface Element {
+  readonly dataset: DOMStringMap;
+  focus(options?: FocusOptions): void;
+}
+
 // What pages and drawings keep on elements, and what only some browsers have
 interface HTMLElement {
   saidText?: string;

@@ -6,7 +6,7 @@ Relevance and occlusion explain a token's feature (`query=7,5`) or, if the model
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, as measur
 FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
 MOST_SECONDS = 60.0  # most seconds of an occlusion; other people's work runs between its passes
 MOST_LABELS = 1000
+LIKELIEST_COUNT = 3
 
 
 @part
@@ -54,11 +55,26 @@ def labels(asked: Asked) -> Response:
 
 @part
 def answers(asked: Asked) -> Response:
-    """The logit lens: a label's probability for each token after a layer."""
+    """The logit lens. With `layer` and `label`: the label's probability for each token after that layer. With `query`:
+    the likeliest labels of one token after each layer."""
     trace = asked.trace()
+    if "query" in asked.words:
+        token = trace.token(place(asked.words["query"]))
+        effort.check(trace._network, trace.grid, trace.layers / 2)
+        with queue.turns() as give_way:
+            return JSONResponse({"layers": [_likeliest(trace, i, token, give_way) for i in range(trace.layers)]})
     layer, label = chosen.number(asked.words, "layer", trace.layers), _label(asked.words, trace)
     with queue.turn():
         return matrix(trace.answers(layer)[:, label].numpy()[None])
+
+
+def _likeliest(trace: Trace, layer: int, token: int, give_way: Callable[[], None]) -> list[tuple[str, float]]:
+    give_way()
+    logits = trace.answers(layer)[token]
+    likeliest = logits.topk(min(LIKELIEST_COUNT, len(logits)))
+    c = trace.vit.config  # type: ignore[union-attr]
+    likeliest_pairs = zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+    return [(_label_name(c, i), round(p, 5)) for p, i in likeliest_pairs]
 
 
 @part

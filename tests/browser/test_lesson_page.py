@@ -183,18 +183,17 @@ def test_what_does_not_come_is_said_and_comes_when_it_is_tried_again(visitor):
     page.locator("#lesson .guess").first.wait_for()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_nothing_jumps_while_a_lesson_loads(arrive, server, lesson):
-    people = [arrive(SiteVisitor, server.url, viewport={"width": w, "height": h}) for w, h in ((1280, 800), (390, 844))]
-    for person in people:
-        person.context.add_init_script(RECORD_SHIFTS)
-        person.context.add_init_script(FORGET_GUESSES)
+def test_nothing_jumps_while_a_lesson_loads(arrive, server, lesson, width, height):
+    person = arrive(SiteVisitor, server.url, viewport={"width": width, "height": height})
+    person.context.add_init_script(RECORD_SHIFTS)
+    person.context.add_init_script(FORGET_GUESSES)
+    page = person.page
     for step in LESSONS[lesson].steps:
-        for person in people:
-            person.page.goto(f"{person.url}/{lesson}?{MEADOW}&step={step}", wait_until="commit")
-        for page in (person.page for person in people):
-            page.locator("#lesson .lesson-next").wait_for()
-            page.wait_for_load_state("networkidle")
-            shifts = page.evaluate("shifts")
-            assert sum(value for value, *_ in shifts) <= MOST_SHIFT, (step, page.viewport_size, shifts)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{step} is too wide"
+        page.goto(f"{person.url}/{lesson}?{MEADOW}&step={step}")
+        page.locator("#lesson .lesson-next").wait_for()
+        page.wait_for_load_state("networkidle")
+        shifts = page.evaluate("shifts")
+        assert sum(value for value, *_ in shifts) <= MOST_SHIFT, (step, shifts)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{step} is wider than the window"

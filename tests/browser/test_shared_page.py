@@ -12,7 +12,7 @@ POINT_EVERYWHERE = """async () => {
   const picture = root.querySelector('[data-ref="picture"]');
   const { left, top, width, height } = picture.getBoundingClientRect();
   const found = new Map();
-  const frame = () => new Promise(requestAnimationFrame);
+  const frame = () => new Promise((goOn) => requestAnimationFrame(() => requestAnimationFrame(goOn)));
   for (const key of ["", "s"]) {
     if (key) root.querySelector(".lens").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     for (let i = 0; i < 12; i++)

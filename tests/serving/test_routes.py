@@ -41,7 +41,7 @@ HOSTILE_VALUES = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1
 # These routes read the whole address, and choose the words in it that they know.
 READERS_OF_ALL = ("/figure.{kind}", "/api/exports", "/api/lessons/{lesson}/{step}", "/api/teach/slides.html")
 ALL_WORDS = {*chosen.PAGE_PATTERNS, *figure_words.SUBJECT_WORDS, *figure_words.CHOICES_OF_VIEW}
-ALL_WORDS |= {*figure_words.LOOK_FIELDS, *routes_figures.EXPORT_WORDS, routes_figures.DOWNLOAD_WORD, "held", "scenes"}
+ALL_WORDS |= {*figure_words.LOOK_FIELDS, *routes_figures.EXPORT_WORDS, "held", "scenes"}
 
 
 @pytest.mark.usefixtures("nothing_fetched")

@@ -5,14 +5,10 @@ import { appendElement, classWords, drawGuesses } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
-// host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
-// server for an action, save(): saves the counts, says(): an error sentence or "", link(): the lecturer's own address,
-// shownCode(): whether the code is shown large, showCode(isShown)}
+// host: see `lecturersClass` in shell/storyway.js
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // Draws the line on top: the class's code, the number of people, and buttons that show the code, let more people in
-  // and end the class.
   function drawHead(language) {
     const lesson = host.now();
     const { code, phones, networks, largest, open, minutes, trouble, asked } = lesson ?? {};
@@ -56,10 +52,7 @@ export function createClassBar(head, host) {
 }
 
 // Draws the class's question in place of the story's while a class runs. of: the question about this scene as the
-// server returned it, or null; asked: the question as story/scenes.js prepared it; wantsPicture: whether to ask the
-// lecturer if the photograph may be sent to the phones; ask(isAllowed): sends the question to the class, with the
-// photograph if it is allowed; ask(): asks the lecturer about the photograph first; picture(): the photograph as an
-// element.
+// server returned it, or null; asked: the question as story/scenes.js prepared it.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture, wantsPicture },

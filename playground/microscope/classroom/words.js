@@ -142,6 +142,7 @@ export const REFUSALS = {
 
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.
+/** @param {string} language @param {{ says?: string, body?: any }} error */
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSALS[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;

@@ -108,9 +108,8 @@ export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0
 // The sentence about a row, {before, place, after}. row: {told: see toldOf in core/places.js, fromPart: the sample's
 // part in which the asking patch lies, or null, even, off: whether the division by √d_k is off, opening: other words
 // before the sentence, token: the special token with the largest share or "", most: the largest share of all tokens,
-// alike: the share on patches that look like the asking patch, or null, sink: what kind of sink the largest share is on,
-// or ""}. columns: null where the picture marks the
-// place; else of the grid, to name the place by row and column.
+// alike: the share on patches that look like the asking patch, or null, sink: what kind of sink has the largest share,
+// or ""}. columns: null where the picture marks the place; else of the grid, to name the place by row and column.
 export function sayRow(language, row, columns = null) {
   const said = sayPlaces(language, row, columns);
   const carrying = SINK_WORDS[row.sink] ? rowWords(language, SINK_WORDS[row.sink]) : "";

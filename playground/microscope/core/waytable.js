@@ -79,8 +79,8 @@ note:{
 "weight":"A weight says how much of a patch is mixed in, not how important it is.",
 "weight.column":"what each patch takes from this one",
 "value":"the length of what arrives: a short value vector carries little, whatever its weight",
-"contribution":"weight × value, along what the head writes: the parts sum to its length; blue and hatched: against it. " +
-"It does not say what later layers make of it (Cunningham, Muca Cirone, 2026)",
+"contribution":"weight × value, along what the head writes: the parts sum to its length; blue and hatched: against it." +
+" It does not say what later layers make of it (Cunningham, Muca Cirone, 2026)",
 "score":"q·k × scale, before the softmax",
 "similarity":"cosine of the features after this layer",
 "components":"features: 3 principal components as colours",

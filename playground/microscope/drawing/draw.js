@@ -65,8 +65,9 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   }
 }
 
-// Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, mark: a patch or −1, isKey: whether the marked patch is a key, tag: {patch, text, colour} or null, clipped:
-// [{patch, text}] for numberCells, behind: {canvas, to} for drawCurtain, or null}
+// Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, mark: a patch or −1, isKey:
+// whether the marked patch is a key, tag: {patch, text, colour} or null, clipped: [{patch, text}] for numberCells,
+// behind: {canvas, to} for drawCurtain, or null}
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);

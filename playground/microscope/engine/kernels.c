@@ -369,8 +369,8 @@ static inline FourInts half(Four x) {
   return (tiny & is_tiny) | (plain & ~is_tiny) | ((bits >> 16) & 0x8000);
 }
 
-// float16 bits of the nearest numbers, ties to even; too large numbers become the largest float16. As toHalves in
-// core/container.js. Up to seven more are read and written, but not used.
+// float16 bits of the nearest numbers, ties to even; too large numbers become the largest float16. Up to seven
+// more are read and written, but not used.
 EXPORTED void halves(const float *x, int count, EightShorts *out) {
   for (const float *end = x + count; x < end; x += 8)
     *out++ = __builtin_wasm_narrow_u_i16x8_i32x4(half(load(x)), half(load(x + 4)));

@@ -138,11 +138,11 @@ function wantedLayer(lens) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { sparing, here, private: isPrivate } = main.trace ?? {};
+  const { sparing, private: isPrivate } = main.trace ?? {};
   const isMissing = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
   const showsMoments = Boolean(page.see) && view.beside !== "wall";
   const isSearched = showsMoments || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
-  const needsLateOnly = isSearched && !choice.layersLooked && (sparing || !(here || isPrivate));
+  const needsLateOnly = isSearched && !choice.layersLooked && (sparing || !isPrivate);
   const optionalLayers = missingLayers(lens, isSearched && sparing && !navigator.connection?.saveData)
     .filter((layer) => !needsLateOnly || isLate(layer, main.pack))
     .map((layer) => [sentenceEntry, layer]);

@@ -82,8 +82,7 @@ export function bindCurtain({ choice, page }) {
 // The missing layers, the nearest to the layer on view first. Empty if nobody looks at other layers, unless `allLayers`
 // is true.
 export function missingLayers({ choice, data, view, main, shown }, allLayers = false) {
-  const { sparing, here } = main.trace ?? {};
-  const isLookedAt = choice.layersLooked || here || (choice.layersWanted && !sparing);
+  const isLookedAt = choice.layersLooked || (choice.layersWanted && !main.trace?.sparing);
   if (view.beside !== "wall" && !isLookedAt && !allLayers) return [];
   return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.pack, layer))

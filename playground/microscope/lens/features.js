@@ -81,7 +81,7 @@ export function liveMap(lens) {
   const comparedFeatures = needs === "features" ? otherFeatures(lens) : null;
   const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && areComparable(matrix, comparedFeatures);
   const token = isFromOther ? choice.hoverOther : shown.token;
-  const headKey = needs === "values" ? `${view.head} ${shown.scale} ${shown.rough}` : "";
+  const headKey = needs === "values" ? `${view.head} ${shown.scale}` : "";
   const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)} ${headKey}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;

@@ -17,7 +17,7 @@ import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
 import { outsideShare } from "../core/says.js";
 import { placeName, prefixName, sentenceOf, summaryOf } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
 import { missingSentence } from "./explained.js";
 import { keepInMap, MOST_FLOWS } from "./features.js";
@@ -126,18 +126,10 @@ const KIND_LINE_INTERVAL = 60; // ms between two updates
 const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many times that of the head on view
 const CACHED_MEAN_ROWS = 24; // number of heads whose mean rows are cached
 
-const KIND_LINE_HTML = `
-  <span data-kind></span>
-  <button class="quiet" data-go hidden></button>`;
-
 export function bindKindLine({ frame, page }) {
-  const line = page.refs.kindline;
-  line.innerHTML = KIND_LINE_HTML;
-  const [kind, button] = line.children;
-  page.kindline = { kind, go: button, timer: 0 };
-  button.addEventListener("click", () => {
-    if (frame.betterHead) page.choose({ ...frame.betterHead, locked: true });
-  });
+  const onclick = () => frame.betterHead && page.choose({ ...frame.betterHead, locked: true });
+  page.kindline = { kind: make("span"), go: make("button", { className: "quiet", hidden: true, onclick }), timer: 0 };
+  page.refs.kindline.append(page.kindline.kind, " ", page.kindline.go);
 }
 
 export function writeKindSoon(lens) {

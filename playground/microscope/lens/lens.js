@@ -3,7 +3,6 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
-//     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
@@ -17,11 +16,10 @@
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
-//   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
-//   // with `best`, the search for the best moment ends before the picture is drawn
+//   await lens.show({main: trace, other: trace | null, view, place, best}); // false: another one is shown
 //
 // A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
-// pack), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
+// pack), "features", "values", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
 // heads, "whole" passes with changes, "moved", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only

@@ -325,8 +325,8 @@ export function missingNames({ data, view, main }) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// A head's average behaviour {label, short, colour, told, means, sink: [token, kind] or null}; null if unknown, or if the scale is not the trained
-// one, at which the behaviour was measured.
+// A head's average behaviour {label, short, colour, told, means, sink: [token, kind] or null}; null if unknown, or if
+// the scale is not the trained one, at which the behaviour was measured.
 export function habitOf({ data, frame }, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];

@@ -35,8 +35,8 @@ export function rowOnView(lens) {
   return { ...row, off: isOff, alike: likeness && alike };
 }
 
-// Which kind of sink has the row's largest share: "nothing", "one thing", "neither", "unknown"; "" if it is on none. The
-// heads' names say it of what takes much of all rows; until they are here, a short value of a special token does.
+// Which kind of sink has the row's largest share: "nothing", "one thing", "neither", "unknown"; "" if it is on none.
+// The heads' names say it of what takes much of all rows; until they are here, a short value of a special token does.
 function sinkOf(lens, token, { most }) {
   const { view, shown } = lens;
   const { pack } = shown;

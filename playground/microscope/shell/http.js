@@ -55,6 +55,7 @@ export const mayPass = ({ status }) => PASSING_STATUSES.includes(status);
 const PROXY_TIMEOUT = 504;
 const LONG_MS = 10_000; // an earlier 504 has another reason
 
+/** @param {string} path @param {Options} [options] */
 export async function ask(path, { method = "GET", body, headers = {}, signal } = {}) {
   for (;;) {
     const request = { method, body, headers, signal };

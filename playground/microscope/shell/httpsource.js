@@ -12,6 +12,7 @@ const MOST_TRACES = 60; // number of trace descriptions
 export function createHttpSource({ bringAgain }) {
   const knownTraces = new Map(); // address parameters → trace, for samples
 
+  /** @param {string} path @param {Options} [options] */
   const request = (path, { signal } = {}) => askAgain(bringAgain, path, { signal });
   const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
@@ -28,6 +29,7 @@ export function createHttpSource({ bringAgain }) {
   }
   const fetchMatrix = async (...part) => (await fetchWithHeader(...part)).matrix;
 
+  /** @type {Source} */
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
@@ -104,12 +106,9 @@ export const source = createHttpSource({
 
 const MISSING_NETWORK = "This page was written without the network that would compute that.";
 
-// computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
-// before a download, …}}, for each model whose weights the page can load. isKept(model): a promise of whether the
-// weights are in this browser. preparedOf(words): the prepared files of a sample, or null: {opening: {layer, head,
-// file} or null, upper: the default layer, layers: a file for each layer, names: the file with the names of heads, or
-// null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
-// whether the page was written with this model, even if its weights are missing.
+// preparedOf(words): the record of a sample's files (`_write_layers` of serving/site_files.py), or null; read(file): a
+// promise of a file's bytes; isKept(model): of whether the weights are in this browser; without: the sentence about a
+// missing network; knows(model): whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = MISSING_NETWORK, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);

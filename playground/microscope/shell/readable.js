@@ -1,5 +1,6 @@
 // Reads a person's file upright, with transparent pixels on white, as Python does (playground/pictures/images.py).
 
+/** @type {ImageBitmapOptions} */
 const UPRIGHT = { imageOrientation: "from-image" };
 
 function onWhite(bitmap) {

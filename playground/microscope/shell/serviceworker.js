@@ -1,6 +1,7 @@
 // Caches the page for visits without an internet connection. File names contain digests, so a cached file never
 // changes; only for the page itself the network is asked first. Files of the previous version stay, because a tab may
-// still show that version. The page caches weights (siteanswers.js). A line before this script sets `writtenSite`: {version, core: names of files to cache at once, names: of all files}.
+// still show that version. The page caches weights (siteanswers.js). A line before this script sets `writtenSite`:
+// {version, core: names of files to cache at once, names: of all files}.
 
 const SITE = globalThis.writtenSite;
 const FILES_CACHE = "attention-playground-files";

@@ -20,11 +20,13 @@ const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
 // lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see offerOffline}
+/** @type {HTMLScriptElement} */
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
 const siteFile = (name) => new URL(name, siteRoot).href;
 
+/** @param {string} name @param {Options} [options] */
 async function readFile(name, { signal } = {}) {
   const bytes = new Uint8Array(await (await fetchFile(siteFile(name), { signal })).arrayBuffer());
   return name.endsWith(".packed") ? unzipped(bytes) : bytes;

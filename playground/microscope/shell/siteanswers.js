@@ -23,10 +23,8 @@ const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
-// catalogueFrom(list): makes the catalogue of choice.js from the list of samples; arrived(model): called when a model
-// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments;
-// teach: the file of the page Teach.
+// kept: see createKeptWeights; catalogueFrom(list): makes the catalogue of choice.js from the list of samples;
+// arrived(model): called when a model has been downloaded; wall, teach: files of these pages.
 export function createPageAnswers({
   models,
   kept: store,
@@ -124,8 +122,6 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// Below: the weights of networks in this browser, and a source that runs the networks in a worker.
-
 // Caches weights in this browser. File names contain digests, so a cached file never belongs to another version.
 
 const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
@@ -166,6 +162,7 @@ export function createKeptWeights(files, addressOf) {
   return {
     isKept: async (model) => Boolean(await keptFile(files[model].file)),
     // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
+    /** @param {string} model @param {Options} [options] */
     async read(model, { tell: onProgress = () => {}, signal } = {}) {
       const kept = await keptFile(files[model].file);
       return kept ? new Uint8Array(await kept.arrayBuffer()) : download(model, onProgress, signal);
@@ -218,8 +215,6 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// engine: names of files {worker, kernels} and {cards: {model: …}, weights: {model: {file, bytes, digest, …}}};
-// addressOf(name): a file's address; pictureOf: see workersource.js.
 export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
   const computing = createWorkerSource({

@@ -102,7 +102,7 @@ export function mountStage(root, below) {
   choice.follow((_, options) => showChoice(stage, options));
   visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
   ownPictures.follow(() => waitForOwn(stage));
-  ready().then(() => stage.hasBegun || showChoice(stage, { view: viewNow() }));
+  ready().then(() => void (stage.hasBegun || showChoice(stage, { view: viewNow() })));
   return stage;
 }
 

@@ -1,16 +1,9 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
 // layer as soon as it is computed. No picture leaves this machine. No request that needs a server is offered.
 //
-//   createWorkerSource({
-//     worker,                    // a Worker
-//     compiled: () => …,         // returns a promise of the kernels, a WebAssembly.Module
-//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
-//                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label}}
-//     weightsOf: (name) => …,    // returns a promise of the bytes of this model's weights
-//     pictureOf: (words) => …,   // promises {id, title, credit, hint, start, width, height, file, opens} for the
-//   })                           //   words of an address; opens: {model: {layer, head}} of the first view; file()
-//                                //   promises the picture as a Blob
+// createWorkerSource takes `worker`; compiled(), which promises the kernels; `models` as `cards` of
+// serving/site_files.py makes them; weightsOf(name), which promises a model's bytes; pictureOf(words), which promises
+// {id, title, credit, hint, start, width, height, file(), opens} for the words of an address.
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
@@ -217,6 +210,13 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     });
   }
 
+  /** @returns {any} */
+  const shapeOf = ({ model, grid: [rows, columns] }) => {
+    const { prefix } = models[model];
+    return { prefix, prefixCount: prefix.length, rows, columns };
+  };
+
+  /** @type {Source} */
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
     keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
@@ -277,11 +277,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     },
     features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
-    rollout(trace, query, { signal } = {}) {
-      const { prefix } = models[trace.model];
-      const [rows, columns] = trace.grid;
-      return requestRollout(trace, tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns }), signal);
-    },
+    rollout: (trace, query, { signal } = {}) => requestRollout(trace, tokenOf(query, shapeOf(trace)), signal),
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
@@ -293,15 +289,14 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
     async moved(cutTrace, query, { signal } = {}) {
-      const { prefix, layers } = models[cutTrace.model];
-      const [rows, columns] = cutTrace.grid;
-      const token = tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns });
+      const shape = shapeOf(cutTrace);
+      const { layers } = models[cutTrace.model];
       const { scale: _scale, cut: _cut, ...words } = cutTrace.words;
       const plainTrace = await source.open(words, { signal });
       const features = [];
       for (const eachTrace of [plainTrace, cutTrace])
         features.push((await requestPart(eachTrace, layers - 1, signal)).features);
-      return { by: movedBy(...features, token, prefix.length + rows * columns) };
+      return { by: movedBy(...features, tokenOf(query, shape), shape.prefixCount + shape.rows * shape.columns) };
     },
   };
   return source;
@@ -373,6 +368,7 @@ function scaleIn(word) {
 }
 
 // Checks cuts, which may come from a hostile link, by the rules of playground/cuts.py.
+/** @param {any} trace @param {any} model */
 function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const tokens = prefix.length + rows * columns;
   const areAllBelow = (numbers, count) =>

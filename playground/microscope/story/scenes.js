@@ -54,21 +54,14 @@ const countsFor = ({ part, patches }, patch, pack) =>
   patches.includes(patch) || Boolean(part && isInPart(part, patch, pack));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
-  const { rows, columns, patches, tokens, heads, layers, dim } = pack;
   return {
+    ...pack, // {rows}, {columns}, {patches}, {tokens}, {heads}, {layers}, {dim}
     layer,
     head: pack.headNumbers[head],
-    rows,
-    columns,
-    patches,
-    tokens,
-    heads,
-    layers,
-    dim,
     distance,
     side,
     numbers: side ? 3 * side * side : "",
-    width: heads * dim,
+    width: pack.heads * pack.dim,
     share: unbrokenPercent(share),
     outside: unbrokenPercent(outside),
     largest: unbrokenPercent(largest),

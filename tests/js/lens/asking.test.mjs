@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
+import { holdsAll, sumOf, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { stopAsking } from "../../../playground/microscope/lens/asking.js";
 import { mapWaitingWords } from "../../../playground/microscope/lens/explained.js";
 import { liveMap } from "../../../playground/microscope/lens/features.js";
@@ -112,7 +112,7 @@ test("questions about a former picture are ended, and neither taken nor told as 
   assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
 });
 
-test("the values of a layer are asked for once; a head's contributions sum to the length of what it writes", async () => {
+test("a layer's values are asked for once; a head's contributions sum to the length of what it writes", async () => {
   const { lens, source } = aLens({ view: { what: "contribution", head: 1 }, offers: ["layers", "values"] });
   runFrame(lens);
   assert.equal(mapWaitingWords(lens), "The values of layer 0 are on their way.");

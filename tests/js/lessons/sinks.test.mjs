@@ -65,7 +65,8 @@ test("what a sink carries tells its two kinds apart; where no head agrees, none 
     plain: "unknown",
   };
   assert.equal(await filled(recipe, subjectWith({ carried: 0.25 })), "one sink: rests");
-  assert.equal(await filled(recipe, subjectWith({ carried: 4 })), "one sink: unknown"); // the page does not know the rank
+  // the page does not know the rank
+  assert.equal(await filled(recipe, subjectWith({ carried: 4 })), "one sink: unknown");
   const report = await subjectWith().report();
   const sinks = [
     { layer: 1, head: 2, kind: "one thing" },
