@@ -32,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.15,"relevance":0.16,"random":0.02,"constant":0,"pictures":15},
-"dinov2-small":{"rollout":0.64,"relevance":0.53,"random":-0.01,"constant":0,"pictures":7}};
+{"bundled":{"rollout":0.21,"relevance":0.18,"random":-0.01,"constant":0,"pictures":31},
+"dinov2-small":{"rollout":0.59,"relevance":0.51,"random":-0.05,"constant":0,"pictures":14}};
 
 export const WAY_WORDS = {
 "en":{
