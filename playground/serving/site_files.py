@@ -25,12 +25,12 @@ from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
 from playground.pictures.images import model_input
-from playground.samples import samples
-from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
+from playground.samples import samples, start_patch
+from playground.serving import chosen, models, pictures, prepared, routes_samples, routes_traces, traces
 from playground.serving.prepared import SamplePack, some_layers
 
 if TYPE_CHECKING:
-    pass
+    from playground.tracing import Trace
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first
@@ -149,18 +149,32 @@ def _write_layers(folder: Folder, sample_pack: SamplePack, data: bytes, wants_na
         "upper": upper,
         "opening": {"layer": layer, "head": head, "file": opening_pack},
         "layers": [folder.put(f"samples/{name}-{n}.pack", some_layers(data, [n])) for n in layers],
+        "inside": _write_inside(folder, sample_pack, data, layer, head) if wants_names else None,
         "names": folder.put(f"samples/{name}-names.json", _names_of_heads(sample_pack, data)) if wants_names else None,
     }
+
+
+def _write_inside(folder: Folder, sample_pack: SamplePack, data: bytes, layer: int, head: int) -> dict | None:
+    """The opening patch's way through the opening head, for the story."""
+    seen = _with_network(sample_pack, data)
+    query = start_patch(sample_pack.sample.name, seen.grid)
+    numbers = routes_traces.inside_bytes(seen, layer, head, query)
+    file = folder.put(f"samples/{sample_pack.name}-inside.pack", numbers)
+    return {"layer": layer, "head": head, "query": "{},{}".format(*query), "file": file}
+
+
+def _with_network(sample_pack: SamplePack, data: bytes) -> Trace:
+    from playground.tracing import Trace
+
+    seen, vit = Trace.from_bytes(data), models.load(sample_pack.model)
+    c, image = vit.config, pictures.sample(sample_pack.sample.name).image
+    return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
 
 
 def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
     """The names of all heads by their habits on this picture, for which a prepared trace needs its network and pixels
     again."""
-    from playground.tracing import Trace
-
-    seen, vit = Trace.from_bytes(data), models.load(sample_pack.model)
-    c, image = vit.config, pictures.sample(sample_pack.sample.name).image
-    seen = replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+    seen = _with_network(sample_pack, data)
     names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
     return json.dumps(names, ensure_ascii=False).encode()
 

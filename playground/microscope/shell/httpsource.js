@@ -2,6 +2,7 @@
 // samples.
 
 import { openContainer } from "../core/core.js";
+import { openInside } from "../core/inside.js";
 import { WAYS } from "../core/ways.js";
 import { addressOf, askAgain, Refusal } from "./http.js";
 import { ownPictures } from "./own.js";
@@ -31,7 +32,7 @@ export function createHttpSource({ bringAgain }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "puts", "whole", "cuts", "names", "heads", "ran"],
+      ...["layers", "labels", "puts", "whole", "cuts", "names", "heads", "inside", "ran"],
     ],
 
     // words: address parameters of the picture, the model, the grid and the scale of the pass.
@@ -80,6 +81,9 @@ export function createHttpSource({ bringAgain }) {
       return { ...changedTrace, verdict: labels };
     },
     moved: (trace, query, options) => fetchJson(trace, "moved", { query }, options),
+    // question: {layer, head, query}
+    inside: async (trace, question, options) =>
+      openInside(await bytesOf(await requestPart(trace, "inside", question, options))),
     ran: (trace, question, options) => fetchJson(trace, "ran", question, options),
     // The bytes at an address of the server or at a data: address.
     bytes: async (address, options) =>
@@ -123,7 +127,7 @@ const MISSING_NETWORK = "This page was written without the network that would co
 // before a download, …}}, for each model whose weights the page can load. isKept(model): a promise of whether the
 // weights are in this browser. preparedOf(words): the prepared files of a sample, or null: {opening: {layer, head,
 // file} or null, upper: the default layer, layers: a file for each layer, names: the file with the names of heads, or
-// null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
+// null, inside: {layer, head, query, file} or null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
 // whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = MISSING_NETWORK, knows: isKnown = () => true } = texts;
@@ -155,7 +159,11 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       if (!prepared) await requireModel(words.model);
       const trace = await computing.open(words, options);
       if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
-      const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
+      const offers = [
+        ...(isHere(words.model) ? computing.offers : ["layers"]),
+        ...(prepared.names ? ["names"] : []),
+        ...(prepared.inside ? ["inside"] : []),
+      ];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
     async layers(trace, numbers, options = {}) {
@@ -171,6 +179,12 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
         if (options.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
         return computing.layers(trace, numbers, options); // the layer is computed if its file is missing
       });
+    },
+    async inside(trace, question, options) {
+      const { inside } = trace.prepared ?? {};
+      const isPrepared = inside && Object.entries(question).every(([name, value]) => inside[name] === value);
+      if (isPrepared) return openInside(await read(inside.file, options));
+      return computedBy("inside")(trace, question, options);
     },
     picture: (trace, options) => (trace.prepared ? pictureFile(trace, options) : computing.picture(trace, options)),
     features: computedBy("features"),

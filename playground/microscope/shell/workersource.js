@@ -221,8 +221,31 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     });
   }
 
+  async function lookInside(trace, { layer, head, query }, signal) {
+    await bringNetwork(trace.model);
+    const { id, file } = trace.private_picture;
+    const bitmap = await decodePicture(await file());
+    const { prefix } = models[trace.model];
+    const [rows, columns] = trace.grid;
+    const token = tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns });
+    const message = { what: "inside", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
+    const place = { layer, head, token };
+    return new Promise((resolve, reject) => {
+      const onMessage = ({ done: { arrays, ...numbers } }) =>
+        resolve({
+          ...numbers,
+          ...Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, decodeHalves(x)])),
+        });
+      const job = startJob({ ...message, scale: trace.scale, cuts: trace.cut, place }, onMessage, reject, [bitmap]);
+      signal?.addEventListener("abort", () => {
+        worker.postMessage({ what: "stop", id: job });
+        reject(stoppedError());
+      });
+    });
+  }
+
   const source = {
-    offers: ["layers", "features", "rollout", "whole", "cuts"],
+    offers: ["layers", "features", "rollout", "whole", "cuts", "inside"],
     keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
     keepsPictures: 2,
 
@@ -286,6 +309,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const [rows, columns] = trace.grid;
       return requestRollout(trace, tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns }), signal);
     },
+    inside: (trace, question, { signal } = {}) => lookInside(trace, question, signal),
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
