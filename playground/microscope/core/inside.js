@@ -2,6 +2,7 @@
 // computes from it. No DOM.
 
 import { decodeHalves, openContainer } from "./core.js";
+import { dotProduct } from "./grid.js";
 import { normals, uniform } from "./random.js";
 
 /**
@@ -17,8 +18,7 @@ export function openInside(bytes) {
   return { bias: header.bias, number: header.number, ...Object.fromEntries(arrays) };
 }
 
-export const lengthOf = (x) => Math.hypot(...x);
-export const dotOf = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
+const vectorLength = (x) => Math.hypot(...x);
 
 // The largest products of a token's numbers with W_Q's row, [{at, x, w, product}], and the sum of all with the bias.
 export function queryNumberOf({ normed, reads, bias }, count) {
@@ -43,7 +43,7 @@ export function seenInTwo(values, tokens) {
   const { direction: e, strength } = found[0];
   found.push(largestDirection(gram.map((row, a) => row.map((x, b) => x - strength * e[a] * e[b]))));
   return {
-    places: Array.from({ length: tokens }, (_, i) => found.map(({ direction }) => dotOf(rowOf(i), direction))),
+    places: Array.from({ length: tokens }, (_, i) => found.map(({ direction }) => dotProduct(rowOf(i), direction))),
     held: (found[0].strength + found[1].strength) / total,
   };
 }
@@ -55,9 +55,9 @@ function largestDirection(matrix) {
   let direction = Float64Array.from(matrix, (row, a) => row[a] + 1e-12 * (a + 1));
   let strength = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const next = Float64Array.from(matrix, (row) => dotOf(row, direction));
-    strength = lengthOf(next) / (lengthOf(direction) || 1);
-    const length = lengthOf(next) || 1;
+    const next = Float64Array.from(matrix, (row) => dotProduct(row, direction));
+    strength = vectorLength(next) / (vectorLength(direction) || 1);
+    const length = vectorLength(next) || 1;
     direction = next.map((x) => x / length);
   }
   return { direction, strength };
@@ -91,14 +91,14 @@ export function arrowsOf(row, places, count) {
 // What the layer did to the token: lengths of what was added as shares of the token's length, the angle in degrees
 // between the token before and after, and the token that it became more like than any other: {token, before, after}.
 export function moveOf({ entering, leaving, head, attention, before, after }, tokenSelf) {
-  const length = lengthOf(entering);
-  const cosine = dotOf(entering, leaving) / (length * lengthOf(leaving));
+  const length = vectorLength(entering);
+  const cosine = dotProduct(entering, leaving) / (length * vectorLength(leaving));
   const grew = (token) => after[token] - before[token];
   const others = [...after.keys()].filter((token) => token !== tokenSelf);
   const token = others.reduce((best, other) => (grew(other) > grew(best) ? other : best));
   return {
-    byHead: lengthOf(head) / length,
-    byAttention: lengthOf(attention) / length,
+    byHead: vectorLength(head) / length,
+    byAttention: vectorLength(attention) / length,
     angle: (Math.acos(Math.min(1, Math.max(-1, cosine))) * 180) / Math.PI,
     nearer: { token, before: before[token], after: after[token] },
   };
@@ -108,7 +108,7 @@ export function moveOf({ entering, leaving, head, attention, before, after }, to
 // of the positive and of the negative ones, and how much is left: |sum| / sum of |product|.
 export function cancelling(q, k) {
   const numbers = normals(q.length, 1, uniform(1));
-  const scale = lengthOf(q) / lengthOf(numbers);
+  const scale = vectorLength(q) / vectorLength(numbers);
   return [q, numbers.map((x) => x * scale)].map((query) => {
     const products = Array.from(query, (x, i) => x * k[i]);
     const side = (sign) => products.reduce((sum, x) => sum + (sign * x > 0 ? x : 0), 0);

@@ -192,6 +192,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
     rollout: computedBy("rollout"),
     whole: computedBy("whole"),
     moved: computedBy("moved"),
+    labels: computedBy("labels"),
     async names({ prepared }, layer, options) {
       const bytes = await read(prepared.names, options);
       return JSON.parse(new TextDecoder().decode(bytes))[layer];

@@ -320,6 +320,13 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       for (const eachTrace of [trace, changedTrace]) logits.push((await requestPart(eachTrace, "done", signal)).logits);
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
+    // [number, name, probability] of the model's labels, the likeliest first
+    async labels(trace, { signal } = {}) {
+      const { labels, multi_label: isMultiLabel } = models[trace.model];
+      const { logits } = await requestPart(trace, "done", signal);
+      const shares = labels.length ? (isMultiLabel ? logistic(logits) : softmaxOf(logits)) : [];
+      return labels.map((label, i) => [i, label, shares[i]]).sort((a, b) => b[2] - a[2]);
+    },
     async moved(cutTrace, query, { signal } = {}) {
       const { prefix, layers } = models[cutTrace.model];
       const [rows, columns] = cutTrace.grid;

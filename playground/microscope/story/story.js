@@ -9,9 +9,10 @@ import { FIRST_WAY } from "../core/ways.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { make, makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { photoOf } from "../lens/layout.js";
+import { photoOf, refresh } from "../lens/layout.js";
 import { downloadFile } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
+import { factsAhead, findFact } from "./asked.js";
 import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
 import { codeOf, factsOfStory, recordForClass, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
@@ -52,6 +53,8 @@ export function createStory(lens, see, { language, way, klass }) {
     pack: null, // the numbers that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
+    late: {}, // the facts that were asked for and have come, see asked.js
+    asking: null, // stops the requests for the former picture
     guesses: {}, // {scene: guess} for this base
     drawnKey: "", // key of the panel's content
     viewKey: "", // key of the last view that was set
@@ -142,7 +145,9 @@ export function createStory(lens, see, { language, way, klass }) {
     const key = [subject, pack.rows, pack.columns].join(" ");
     if (story.pictureKey === key) return;
     const former = { ...story };
-    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "", aim: -1 });
+    story.asking?.abort();
+    const asked = { late: {}, asking: new AbortController() };
+    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "", aim: -1, ...asked });
     if (former.subject === subject) return moveToGrid(former.pack, pack);
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(pack.patches / 2);
@@ -175,18 +180,49 @@ export function createStory(lens, see, { language, way, klass }) {
     const n = way.at();
     if (!n) return leaveStory();
     root.dataset.story = String(n);
-    root.classList.add("tells");
+    if (!root.classList.contains("tells")) {
+      root.classList.add("tells");
+      refresh(lens); // the story's column is wider
+    }
     updateBase();
     choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
+    if (story.facts) askAhead(n);
     draw();
+  }
+
+  // Asks for what this scene and the next one tell beyond the pack.
+  function askAhead(n) {
+    const { main, host } = data;
+    const about = {
+      ...story.base,
+      source: host.source,
+      trace: main.trace,
+      pack: main.pack,
+      bitmap: main.picture.bitmap,
+      hasLabels: canAsk(data, "labels"),
+    };
+    const { signal } = story.asking;
+    for (const kind of factsAhead(n, (offer) => canAsk(data, offer))) {
+      if (kind in story.late) continue;
+      story.late[kind] = null;
+      const take = (fact) => {
+        if (signal.aborted) return;
+        story.late[kind] = fact;
+        Object.assign(story.facts, { [kind]: fact });
+        story.drawnKey = "";
+        page.schedule();
+      };
+      findFact(kind, about, signal).then(take, () => {}); // the scene tells without it
+    }
   }
 
   function leaveStory() {
     if (!root.classList.contains("tells")) return;
     root.classList.remove("tells");
     delete root.dataset.story;
+    refresh(lens);
     story.drawnKey = story.viewKey = "";
     marksSvg.replaceChildren();
     if (choice.view.scale !== "on") page.choose({ scale: "on" });
@@ -392,6 +428,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   return {
     paint,
+    tells: () => way.at() > 0,
     covers: () => way.at() > 0 && hidesRow(),
     end: () => way.at() > 0 && way.go(0),
     read: () => ({ n: way.at(), base: story.base, facts: story.facts && readableFacts(story.facts) }),
