@@ -1,4 +1,4 @@
-// The story: twelve scenes about the attention of one patch of the photograph on view. The scenes stand beside the
+// The story: fourteen scenes about the attention of one patch of the photograph on view. The scenes stand beside the
 // picture of See (see/), and all their numbers are measured on that picture.
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
