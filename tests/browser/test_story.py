@@ -148,3 +148,30 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(arrive, server):
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390, n
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
+
+
+def test_ten_questions_stand_before_and_after_the_story_and_marks_count_both(reader):
+    reader.begin()
+    reader.page.get_by_text("Ten questions first").click()
+    asked = []
+    for n in range(1, 11):
+        reader.page.get_by_role("heading", name=f"Before the story: question {n} of 10", exact=True).wait_for()
+        assert reader.page.locator(".lens.untouched").count(), "the row would tell what scene 1 asks"
+        asked.append(reader.page.locator(".story-asks").inner_text())
+        reader.story("guess").get_by_role("button", name="I don’t know").click()
+        reader.story("after").get_by_text("Noted.").wait_for()
+        reader.page.get_by_role("button", name="Next", exact=True).click()
+    reader.wait_for_scene(1)
+    reader.page.goto(f"{reader.url}{STORY_ADDRESS.replace('story=1', 'story=a1')}")
+    for n in range(1, 11):
+        reader.page.get_by_role("heading", name=f"After the story: question {n} of 10", exact=True).wait_for()
+        asked.remove(reader.page.locator(".story-asks").inner_text())
+        reader.story("guess").locator("button").first.click()
+        reader.story("after").get_by_text("Scene").wait_for()
+        if n < 10:
+            reader.page.get_by_role("button", name="Next", exact=True).click()
+    assert not asked, "the same ten are asked twice"
+    marks = reader.page.locator(".story-marks")
+    assert marks.inner_text() == "Before the story 0 of 10 were right, now 4."
+    reader.page.reload()  # marks outlast the page
+    marks.wait_for()

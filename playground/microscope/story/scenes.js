@@ -8,6 +8,7 @@ import { isRight, numberWords } from "../core/guesses.js";
 import { arrowsOf, cancelling } from "../core/inside.js";
 import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
 import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
+import { isQuestion, questionScene } from "./questions.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 14;
@@ -38,6 +39,7 @@ export function sceneAt(n, facts, language, parts = []) {
     given: unbrokenPercent(part ? shareOfPart(part, row, pack.prefixCount, pack) : (place?.share ?? facts.share)),
   };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
+  if (isQuestion(n)) return questionScene(n, say);
   const scene = SCENE_RECORDS[n](facts, say, { named, isNamed: Boolean(part), isThere });
   return {
     title: say(`title${n}`),
@@ -401,7 +403,8 @@ const LANGUAGE_TAGS = Object.keys(STORY_WORDS);
 export function recordForClass(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, words(scenes[tag])]));
-  const scene = { name: String(n), n, count, title: inLanguages(({ title }) => title) };
+  const title = inLanguages(({ title }) => title);
+  const scene = isQuestion(n) ? { name: n, title } : { name: String(n), n, count, title };
   const { question } = scenes[LANGUAGE_TAGS[0]];
   if (!question) return { scene, question: null };
   const { guess, truth, grades } = question;

@@ -15,6 +15,7 @@ import { canAsk } from "../lens/state.js";
 import { factsAhead, findFact } from "./asked.js";
 import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
+import { isBefore, isQuestion, marksOf, neighbourOf, QUESTION_COUNT } from "./questions.js";
 import { codeOf, factsOfStory, recordForClass, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
 import { storyWords } from "./words.js";
 
@@ -31,7 +32,8 @@ const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or 0, go(n): goes to scene n, 0 ends the story, lesson(name): {title, go()} of a
+// way: {at(): the scene's number or a question's name (questions.js) or 0, go(n): goes there, 0 ends the story,
+// answers(), keepAnswers(answers): the reader's answers to the ten questions, lesson(name): {title, go()} of a
 // lesson's page, place(): {model, sample} as in an address, cat(): opens the story with the cat, lab(): opens Lab}. A
 // shared file has no cat() and no lab().
 // klass: the state, bar and board of a class that guesses together, see shell/storyway.js.
@@ -67,8 +69,8 @@ export function createStory(lens, see, { language, way, klass }) {
   const words = (key, values) => storyWords(language(), key, values);
 
   findPart("end").addEventListener("click", () => way.go(0));
-  backButton.addEventListener("click", () => way.go(way.at() - 1));
-  nextButton.addEventListener("click", () => way.go(way.at() + 1));
+  backButton.addEventListener("click", () => way.go(neighbourOf(way.at(), -1, SCENE_COUNT)));
+  nextButton.addEventListener("click", () => way.go(neighbourOf(way.at(), 1, SCENE_COUNT)));
   panel.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -85,7 +87,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function guessPlace(event) {
-    story.pressIsGuess = hidesRow();
+    story.pressIsGuess = asksPlace();
     if (!story.pressIsGuess) return;
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
@@ -96,7 +98,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   // Arrow keys move a frame over the photograph, Enter guesses its place.
   function guessByKeys(event) {
-    if (!way.at() || !hidesRow() || questionOfClass()) return;
+    if (!asksPlace() || questionOfClass()) return;
     const { rows, columns } = data.main.pack;
     const patch = patchAfterKey(event.key, story.aim < 0 ? story.base.patch : story.aim, rows, columns);
     if (patch >= 0) {
@@ -113,7 +115,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const state = {
       guessed: isGuessed() || !sceneNow().question,
       hidden: hidesRow(),
-      aim: hidesRow() ? story.aim : -1,
+      aim: asksPlace() ? story.aim : -1,
     };
     drawSceneMarks(marksSvg, { ...sceneNow().marks, ...changes }, story.facts, state);
   };
@@ -128,13 +130,17 @@ export function createStory(lens, see, { language, way, klass }) {
   };
   const isGuessed = () => {
     const question = questionOfClass();
-    return question ? question.phase === "tells" : way.at() in story.guesses;
+    return question ? question.phase === "tells" : guessNow() !== undefined;
   };
+  // The reader's answers to the ten questions outlast the photograph and the page.
+  const guessNow = () => (isQuestion(way.at()) ? way.answers() : story.guesses)[way.at()];
+  const asksPlace = () => way.at() === PLACE_SCENE && !isGuessed();
   // Whether to hide the row, which would show the answer to scene 1's question.
-  const hidesRow = () => way.at() === PLACE_SCENE && !isGuessed();
+  const hidesRow = () => asksPlace() || isBefore(way.at());
 
   function takeGuess(guess) {
-    story.guesses[way.at()] = guess;
+    if (isQuestion(way.at())) way.keepAnswers({ ...way.answers(), [way.at()]: guess });
+    else story.guesses[way.at()] = guess;
     draw();
   }
 
@@ -188,7 +194,7 @@ export function createStory(lens, see, { language, way, klass }) {
     choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
-    if (story.facts) askAhead(n);
+    if (story.facts && !isQuestion(n)) askAhead(n);
     draw();
   }
 
@@ -230,7 +236,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function draw() {
     const n = way.at();
-    const guessKey = JSON.stringify([story.guesses[n] ?? null, classState()]);
+    const guessKey = JSON.stringify([guessNow() ?? null, classState()]);
     const key = [n, language(), story.pictureKey, Boolean(story.facts), guessKey].join("|");
     placeClass();
     classHead.drawHead(language());
@@ -244,8 +250,8 @@ export function createStory(lens, see, { language, way, klass }) {
     if (!story.facts) return writeWaiting();
     const scene = sceneNow();
     setMath(title, scene.title);
-    findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.question;
+    findPart("text").innerHTML = markedBlocks(scene.text || (guessed ? scene.question.asks : ""));
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(lens, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
@@ -322,13 +328,14 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function writeFoot(n) {
-    findPart("count").textContent = `${words("story")} · ${words("scene", { n, count: SCENE_COUNT })}`;
+    const count = isQuestion(n) ? "" : ` · ${words("scene", { n, count: SCENE_COUNT })}`;
+    findPart("count").textContent = words("story") + count;
     findPart("end").setAttribute("aria-label", words("end"));
     findPart("end").title = words("end");
     backButton.textContent = words("back");
     nextButton.textContent = words("next");
-    backButton.disabled = n === 1;
-    setVisible(nextButton, n < SCENE_COUNT);
+    backButton.disabled = neighbourOf(n, -1, SCENE_COUNT) === 0;
+    setVisible(nextButton, neighbourOf(n, 1, SCENE_COUNT) !== 0);
     const dots = footer.querySelector("ol");
     const dotOf = (n) => make("li", { title: String(n), onclick: () => way.go(n) });
     if (!dots.children.length) dots.append(...Array.from({ length: SCENE_COUNT }, (_, i) => dotOf(i + 1)));
@@ -370,18 +377,42 @@ export function createStory(lens, see, { language, way, klass }) {
   function writeAfter(n, scene, isGuessed) {
     const box = findPart("after");
     box.replaceChildren();
-    if (scene.question && isGuessed) {
-      const answer = questionOfClass() ? scene.question.truth : story.guesses[n];
+    if (isBefore(n) && isGuessed && !questionOfClass()) box.append(make("p", "", words("noted")));
+    else if (scene.question && isGuessed) {
+      const answer = questionOfClass() ? scene.question.truth : guessNow();
       const { right, words: verdict } = verdictOn(scene.question, answer, language());
       const text = questionOfClass() ? truthOf(scene.question, language()) : verdict;
       const says = make("span", { innerHTML: markedWords(scene.question.says) });
       box.append(make("p", "", make("b", right ? "right" : "wrong", text), " ", says));
     }
+    if (n === 1 && !isGuessed && way.answers) box.append(questionsLink(words("questionsFirst"), "b1"));
+    if (String(n) === `a${QUESTION_COUNT}`) writeMarks(box);
     if (n === 1 && isGuessed && !story.facts.leads && way.cat)
       box.append(make("p", "", words("plain")), storyButton(words("cat"), way.cat));
     if (n === SCENE_COUNT && isGuessed) writeEnd(box);
-    const lesson = isGuessed && way.lesson(scene.lesson);
+    const lesson = isGuessed && scene.lesson && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  const questionsLink = (text, at) => linkOf(text, { href: "", go: () => way.go(at) });
+
+  // The reader's marks: how many of the ten questions were right before the story, and are now.
+  function writeMarks(box) {
+    const { before, after } = marksOf(way.answers());
+    if (after === null) return;
+    box.append(
+      make(
+        "p",
+        "story-marks",
+        words(before === null ? "marksAfter" : "marksBoth", { before, after, count: QUESTION_COUNT }),
+      ),
+    );
+    box.append(
+      storyButton(words("marksAgain"), () => {
+        way.keepAnswers({});
+        way.go("a1");
+      }),
+    );
   }
 
   // The end of the story: a button that runs the code, if there is a server; the story as a notebook; a link to Lab.
@@ -411,6 +442,7 @@ export function createStory(lens, see, { language, way, klass }) {
       ...(canAsk(data, "ran") ? [runButton] : []),
       notebookButton,
       ...(way.lab ? [storyButton(words("lab"), way.lab)] : []),
+      ...(way.answers ? [storyButton(words("questions"), () => way.go("a1"))] : []),
       status,
     );
   }

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { placesOf } from "../../../playground/microscope/core/places.js";
+import { marksOf, neighbourOf, QUESTION_COUNT } from "../../../playground/microscope/story/questions.js";
 import {
   distanceOf,
   factsOfStory,
   heardAfter,
+  recordForClass,
   rowOfPatch,
   SCENE_COUNT,
   sceneAt,
@@ -186,7 +188,7 @@ test("what comes late is told with its numbers, in every language, and without i
   for (const language of Object.keys(STORY_WORDS))
     for (const [n, number] of Object.entries(told)) {
       const [plain, late] = [facts, { ...facts, ...LATE }].map((each) => sceneAt(n, each, language));
-      assert.match(late.text.replace(",", "."), new RegExp(number));
+      assert.match(late.text.replaceAll(",", "."), new RegExp(number));
       assert.doesNotMatch(JSON.stringify([plain.text, late.text, late.question]), /\{\w+\}|undefined|NaN/);
     }
 });
@@ -205,4 +207,36 @@ test("shares of scene 7 are e to the power of a score by the sum of all", () => 
   for (const { power, share } of powers) assertNear(power / all, share);
   const scores = [...facts.row.keys()].map((token) => Math.log(facts.row[token] * all));
   assertNear(scores.reduce((sum, score) => sum + Math.exp(score), 0) / all, 1);
+});
+
+test("the ten questions are the same before and after, the right answer stands at no fixed place", () => {
+  const asked = (when) =>
+    Array.from({ length: QUESTION_COUNT }, (_, i) => sceneAt(`${when}${i + 1}`, facts, "en").question);
+  const [before, after] = [asked("b"), asked("a")];
+  const texts = (questions) => questions.map(({ asks }) => asks);
+  assert.deepEqual(texts(before).toSorted(), texts(after).toSorted());
+  assert.notDeepEqual(texts(before), texts(after));
+  for (const questions of [before, after]) {
+    const places = questions.map(({ guess, truth }) => guess.options.findIndex(([key]) => key === truth));
+    assert.deepEqual([...new Set(places)].toSorted(), [0, 1, 2]);
+  }
+});
+
+test("the questions stand before scene 1 and after the last, and marks count them", () => {
+  const walk = [];
+  for (let at = "b1"; at; at = neighbourOf(at, 1, SCENE_COUNT)) walk.push(at);
+  assert.equal(walk.length, SCENE_COUNT + 2 * QUESTION_COUNT);
+  for (const at of walk.slice(1))
+    assert.equal(neighbourOf(neighbourOf(at, -1, SCENE_COUNT) || "b10", 1, SCENE_COUNT), at);
+  const answers = Object.fromEntries(
+    Array.from({ length: QUESTION_COUNT }, (_, i) => [`a${i + 1}`, i % 2 ? "a" : "b"]),
+  );
+  assert.deepEqual(marksOf(answers), { before: null, after: 5 });
+});
+
+test("a class is asked the ten questions in every language", () => {
+  const { scene, question, told } = recordForClass("b2", SCENE_COUNT, facts, [], "picture");
+  assert.equal(scene.name, "b2");
+  for (const language of Object.keys(STORY_WORDS)) assert.ok(question.asks[language] && scene.title[language]);
+  assert.equal(told.truth, "a");
 });
