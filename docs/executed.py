@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from playground import version
+
 NOTEBOOKS = Path(__file__).resolve().parent / "notebooks"
 
 
@@ -66,7 +68,16 @@ def page(file: Path) -> str:
     """The notebook as MyST's Markdown, with its figures."""
     parts = [_page(cell) for cell in run(file)]
     download = f"This page is a notebook that was run when the documentation was made: {{download}}`{file.name} "
-    return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`."])
+    return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`{_colab(file.name)}."])
+
+
+def _colab(name: str) -> str:
+    """A link that opens the notebook in Colab, where this copy names its repository on GitHub (pyproject.toml)."""
+    repository = version.repository()
+    if not repository.startswith("https://github.com/"):
+        return ""
+    place = repository.removeprefix("https://github.com/").strip("/").removesuffix(".git")
+    return f", or [open it in Colab](https://colab.research.google.com/github/{place}/blob/main/docs/notebooks/{name})"
 
 
 def _page(cell: Cell) -> str:

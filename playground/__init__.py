@@ -7,6 +7,7 @@ vit = playground.load("dinov2-small")  # or a timm name, "bundled", "my.safetens
 seen = playground.trace(vit, "cat.jpg")  # or an image, an array, a tensor, a sample's name
 seen.row(layer=8, head=3, query=(7, 5))  # float32 (tokens,), sums to 1
 playground.show(seen, layer=8, head=3)  # in a notebook: the living microscope
+playground.widget(seen)  # the same, whose layer, head and query follow the cursor
 playground.figure(seen, layer=8, head=3)  # a matplotlib figure
 playground.save(seen, "cat.pdf", layer=8, head=3)  # the same as a file; .npz, .csv: its numbers
 ```
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from playground.errors import PlaygroundError
     from playground.face import Trace, trace
     from playground.figures.many import trace_many
-    from playground.figures.notebook import figure, save, show
+    from playground.figures.notebook import figure, save, show, widget
+    from playground.figures.place import place_share
     from playground.figures.sweeping import sweep
     from playground.figures.watching import watch, watched
     from playground.from_attention import from_attention
@@ -40,6 +42,7 @@ __all__ = [
     "from_attention",
     "load",
     "open_image",
+    "place_share",
     "save",
     "show",
     "sweep",
@@ -47,6 +50,7 @@ __all__ = [
     "trace_many",
     "watch",
     "watched",
+    "widget",
 ]
 
 _MODULES = {  # where each name lives
@@ -58,6 +62,7 @@ _MODULES = {  # where each name lives
     "from_attention": "from_attention",
     "load": "models.loading",
     "open_image": "pictures.images",
+    "place_share": "figures.place",
     "save": "figures.notebook",
     "show": "figures.notebook",
     "sweep": "figures.sweeping",
@@ -65,15 +70,18 @@ _MODULES = {  # where each name lives
     "trace_many": "figures.many",
     "watch": "figures.watching",
     "watched": "figures.watching",
+    "widget": "figures.notebook",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Imports each name when it is first used: the web app shows its first picture before torch is imported."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'playground' has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"playground.{_MODULES[name]}"), name)
-    return globals()[name]
+if not TYPE_CHECKING:  # a type checker, which knows the names from above, finds others wrong
+
+    def __getattr__(name: str) -> Any:
+        """Imports each name when it is first used: the web app shows its first picture before torch is imported."""
+        if name not in _MODULES:
+            raise AttributeError(f"module 'playground' has no attribute {name!r}")
+        globals()[name] = getattr(import_module(f"playground.{_MODULES[name]}"), name)
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -126,7 +126,10 @@ def _parser() -> argparse.ArgumentParser:
     added = command("faithfulness", _faithfulness, "a table of how far each method's maps can be trusted")
     added.add_argument("images", metavar="FOLDER", nargs="+", help="pictures; FOLDER_masks has masks of the same names")
     added.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
-    added.add_argument("--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method")
+    out_help = "a .csv, with a line for a picture and a method; a stopped run goes on"
+    added.add_argument("--out", metavar="FILE", required=True, help=out_help)
+    side_help = "the input has at most the pixels of a square of this side (default: 224): about 320 passes a picture"
+    added.add_argument("--side", type=int, default=224, metavar="PIXELS", help=side_help)
 
     added = command("numbers", _numbers, "the numbers of many pictures, into a .zarr; a stopped run goes on")
     added.add_argument("images", metavar="FOLDER", help="a folder of pictures")

@@ -16,9 +16,10 @@ TAUGHT_MODEL = ASSETS / "bundled-taught.safetensors"  # python -m workshop train
 SHIPPED_MODELS = {"bundled": BUNDLED_MODEL, "bundled-taught": TAUGHT_MODEL}  # models by name
 SAMPLES = ASSETS / "samples"  # python -m workshop.samples
 DRAWINGS = ASSETS / "drawings"  # python -m workshop.samples
-PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
+PACKS = ASSETS / "packs"  # python -m workshop.packs
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m workshop.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m workshop.timelapse RUN --curves
 MEASURED = ASSETS / "measured.json"  # of the bundled model: python benchmarks/bundled.py --write-card
-FAITHFULNESS = ASSETS / "faithfulness.csv"  # python -m playground faithfulness SCENES; SCENES: workshop/drawn_masks.py
+# python -m playground faithfulness PHOTOGRAPHS --side 112 (benchmarks/striking.py), SCENES (workshop/drawn_masks.py)
+FAITHFULNESS = ASSETS / "faithfulness.csv"

@@ -19,7 +19,7 @@ from playground.models import own_pass, timm_models
 from playground.models.loading import load
 from playground.pictures.images import Source, given_input, model_input, open_image
 from playground.samples import find
-from playground.tracing import Scale
+from playground.tracing import Keep, Scale
 from playground.vit import At, VisionTransformer
 
 
@@ -32,6 +32,7 @@ def trace(
     cut: Sequence[str] | str = (),
     at: At | Mapping[str, Callable[[Tensor], Tensor]] | None = None,
     grad: bool = False,
+    keep: Keep = "float32",
     transform: Callable[[Image.Image], Any] | None = None,
     pixel_values: Any = None,
 ) -> Trace:
@@ -47,16 +48,18 @@ def trace(
     `at` puts something else into the pass, at the points that `vit.points()` lists: {point: function of the tensor
     there}, or a function of a point and a tensor, which it gives back where nothing changes. The tensors are those of
     the pass, on its device. With `grad` the graph is kept: `seen.logits` and `seen.record` can be differentiated.
+    `keep` says how queries, keys and values are held: "float32" on the pass's device, "model" there in the model's
+    precision (half as many bytes in a half), "host" in main memory in float32. Rows are float32 in each.
 
     >>> playground.trace("untrained", "meadow")
     Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)
     """
     if isinstance(vit, nn.Module) and own_pass.is_needed(vit):
-        if scale is not None or cut or at is not None or grad:
-            raise PlaygroundError(f"{type(vit).__name__} runs by itself: leave scale=, cut=, at= and grad= out.")
+        if scale is not None or cut or at is not None or grad or keep != "float32":
+            raise PlaygroundError(f"{type(vit).__name__} runs by itself: leave scale=, cut=, at=, grad=, keep= out.")
         return _trace_of_own_pass(vit, image, size, transform, pixel_values)
     vit = _vit(vit)
-    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
+    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad, "keep": keep}
     if pixel_values is not None:
         if image is not None or size is not None or transform is not None:
             raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")

@@ -8,6 +8,8 @@ token: its projection, after the last norm, on the direction in which the token 
                 speaks for the answer from what speaks against it; without its sign, how much each token matters
     "integrated"  integrated gradients (Sundararajan et al., 2017): (x − x₀) times the mean of ∂y/∂x on the way from x₀,
                 the tokens of a picture of the mean colour, to x. With its sign; all of it sums to y(x) − y(x₀)
+    "attnlrp"   AttnLRP (Achtibat et al., 2024): the answer's score is handed down, layer by layer, to what it was
+                summed from. With its sign. `_by_rules` has the rules
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
                 max(0, ∂y/∂A ⊙ A). r begins as the shares of the tokens that the answer is read from; then, from the
                 last layer down, r ← r + r Ā.
@@ -23,27 +25,30 @@ keys and values and the hidden numbers of its MLP. The backward pass goes throug
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from playground.errors import NoRoom, PlaygroundError
 from playground.numbers import bytes_in, index
-from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import attention_mask, rotate
+from playground.vit import MLP, QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
+from playground.vit_parts import AttentionPool, attention_mask, rotate
 
 Result = TypeVar("Result")
-Method = Literal["gradient", "integrated", "chefer", "legrad"]
+Method = Literal["gradient", "integrated", "attnlrp", "chefer", "legrad"]
 METHODS: tuple[Method, ...] = get_args(Method)
-SIGNED_METHODS = ("gradient", "integrated")  # methods that give each token a sign
-DEFAULT_METHOD: Method = "gradient"  # foretold best, of all, how far blanking moves an answer
+SIGNED_METHODS = ("gradient", "integrated", "attnlrp")  # methods that give each token a sign
+DEFAULT_METHOD: Method = "gradient"  # the plainest with a sign; assets/faithfulness.csv says which foretells best
 STEPS = 24  # number of gradients that integrated gradients averages
-MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
+MOST_WEIGHTS = 2**20  # most weights in memory at one time on a processor: they fit into its cache
+BYTES_PER_WEIGHT = 256  # free bytes of a card for each weight in memory: 8 tensors of 4 bytes are an eighth of them
 MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
 MEMORY_FILE = Path("/proc/meminfo")
@@ -53,7 +58,7 @@ MEMORY_FILE = Path("/proc/meminfo")
 class Answer:
     """The number to explain: a score of the last layer's tokens."""
 
-    score: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> (B,)
+    score: Callable[[VisionTransformer, Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> (B,)
     read_from: Tensor  # (N,): shares of the tokens that the answer is read from; they sum to 1
 
 
@@ -80,7 +85,9 @@ class Pass:
 def relevance(run: Pass, answer: Answer, method: str = DEFAULT_METHOD, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1, or all zeros. With `signed`,
     the share of a token that speaks against it is negative."""
-    methods = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
+    methods = {
+        "gradient": _gradient, "integrated": _integrated, "attnlrp": _attnlrp, "chefer": _chefer, "legrad": _legrad,
+    }  # fmt: skip
     effects = methods[method](run, answer)
     shares = effects / effects.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(effects.dtype).tiny)
     return (shares if signed else shares.abs()).detach()
@@ -109,7 +116,7 @@ def is_signed(of_label: bool, method: str = DEFAULT_METHOD, signed: bool | None 
     if signed and method not in SIGNED_METHODS:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
-            f"{' or '.join(SIGNED_METHODS)}."
+            f"{', '.join(SIGNED_METHODS)}."
         )
     return of_label and method in SIGNED_METHODS if signed is None else signed
 
@@ -126,8 +133,8 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     """Bytes of one layer's tensors with gradients, and of what is kept to save recomputing."""
-    c, kept_bytes = vit.config, _kept_bytes(vit, tokens)
-    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * MOST_WEIGHTS)
+    c, kept_bytes, most = vit.config, _kept_bytes(vit, tokens), most_weights(vit.patch_embed.proj.weight.device)
+    fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * most)
     return fixed_bytes + (kept_bytes if kept_bytes <= MOST_KEPT_BYTES else 0)
 
 
@@ -174,10 +181,19 @@ def in_room(
             fitting_counts.append(pass_count // 2)
 
 
+def most_weights(device: torch.device) -> int:
+    """The most weights in memory at one time: on a processor what fits into its cache, on a card a part of its
+    memory, for it is slow with many small products."""
+    return MOST_WEIGHTS if device.type == "cpu" else max(MOST_WEIGHTS, (free_bytes(device) or 0) // BYTES_PER_WEIGHT)
+
+
 def free_bytes(device: torch.device) -> int | None:
-    """Free bytes of the graphics card or the machine; None if unknown."""
+    """Free bytes of the graphics card or the machine; None if unknown. What torch holds there unused is free too."""
     if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
+        unused_bytes = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return torch.cuda.mem_get_info(device)[0] + unused_bytes
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
     return bytes_in(MEMORY_FILE, "MemAvailable")
 
 
@@ -207,13 +223,13 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
     else:
         read_from[prefix_count:] = 1 / (tokens - prefix_count)
         read_from[0] += vit.config.pool == "token+avg"
-    return Answer(lambda x: vit.classify(x)[:, label], read_from)
+    return Answer(lambda vit, x: vit.classify(x)[:, label], read_from)
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
     """A token's feature as the answer: its projection on the direction of its difference from the mean patch."""
 
-    def projection(x: Tensor) -> Tensor:
+    def projection(vit: VisionTransformer, x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
         difference = (x[:, token] - x[:, len(vit.config.prefix) :].mean(1)).detach()
         return (x[:, token] * (difference / difference.norm(dim=-1, keepdim=True).clamp(min=1e-12))).sum(-1)
@@ -221,7 +237,7 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
     return Answer(projection, torch.eye(tokens)[token])
 
 
-# The four methods -----------------------------------------------------------------------------------------------------
+# The methods ----------------------------------------------------------------------------------------------------------
 
 
 def _chefer(run: Pass, answer: Answer) -> Tensor:
@@ -239,6 +255,66 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
 def _gradient(run: Pass, answer: Answer) -> Tensor:
     *_, gradient = _backward(run, answer)
     return (gradient * run.entering).sum(-1)
+
+
+def _attnlrp(run: Pass, answer: Answer) -> Tensor:
+    return _gradient(_by_rules(run), answer)
+
+
+# Shares of the gradient that go on: a product hands half to each of its factors, and a score is in two products.
+PRODUCT_SHARES = {"queries": 0.25, "keys": 0.25, "values": 0.5}
+
+
+def _by_rules(run: Pass) -> Pass:
+    """The same pass through a copy of the model, on the same weights, whose gradient times its input is what each of
+    AttnLRP's rules hands down:
+
+    matrix, sum   in proportion to the summands (ε → 0); a bias keeps its part, so that tokens get less than the score
+    product       half to each factor: weights × values, queries × keys, a gated MLP
+    softmax       its own gradient × input (Taylor's series), which keeps a part as a bias does
+    LayerNorm     in proportion to the input: the deviation counts as a constant
+    activation    all of it to the input
+
+    γ, with which the paper's ViTs damp what speaks against a sum, is left out: it is tuned for each model."""
+    vit = with_constant_deviations(run.vit)
+    for part in vit.modules():
+        if isinstance(part, MLP):
+            part.act.forward = partial(_activation_by_rule, part.act.forward)
+            if part.gated:
+                part.fc1.forward = partial(_shared, part.fc1.forward, 0.5)  # type: ignore[method-assign]
+        elif isinstance(part, AttentionPool):
+            part.kv.forward = partial(_shared, part.kv.forward, 0.5)  # type: ignore[method-assign]
+
+    def at(point: str, x: Tensor) -> Tensor:
+        share = PRODUCT_SHARES.get(point.rpartition(".")[2])
+        return run.at(point, x) if share is None else _shared(partial(run.at, point), share, x)
+
+    return replace(run, vit=vit, at=at)
+
+
+def with_constant_deviations(vit: VisionTransformer) -> VisionTransformer:
+    """A copy of the model, on the same weights, in whose gradients the deviation of each LayerNorm is a constant."""
+    vit = copy.deepcopy(vit, {id(tensor): tensor for tensor in (*vit.parameters(), *vit.buffers())})
+    for part in vit.modules():
+        if isinstance(part, nn.LayerNorm):
+            part.forward = partial(_norm_by_rule, part)  # type: ignore[method-assign]
+    return vit
+
+
+def _shared(function: Callable[[Tensor], Tensor], share: float, x: Tensor) -> Tensor:
+    """function(x), of whose gradient only a share goes on."""
+    y = function(x)
+    return y.detach() + share * (y - y.detach())
+
+
+def _activation_by_rule(activation: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return x * (activation(x) / torch.where(x == 0, 1, x)).detach()
+
+
+def _norm_by_rule(norm: nn.LayerNorm, x: Tensor) -> Tensor:
+    centred = x - x.mean(-1, keepdim=True)
+    deviation = (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    return centred / deviation.detach() * norm.weight + norm.bias
 
 
 def _integrated(run: Pass, answer: Answer) -> Tensor:
@@ -263,7 +339,7 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
             mixture.requires_grad_()
             stream = x + at.at("attention", block.ls1(mixture))
             layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream)))))
-            (gradient,) = torch.autograd.grad(answer.score(layer_output).sum(), mixture)
+            (gradient,) = torch.autograd.grad(answer.score(run.vit, layer_output).sum(), mixture)
         x = layer_output.detach()
         head_gradients = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
         for rows in _chunks(qkv):
@@ -324,7 +400,7 @@ def _backward(run: Pass, answer: Answer, watch: Watch = lambda rows, product: No
     layers, x = _forward(run)
     with torch.enable_grad():
         x.requires_grad_()
-        (gradient,) = torch.autograd.grad(answer.score(x).sum(), x)
+        (gradient,) = torch.autograd.grad(answer.score(run.vit, x).sum(), x)
     for layer in reversed(range(len(run.vit.blocks))):
         gradient = _layer_backward(run, layer, layers.pop(), gradient, watch)
         yield gradient
@@ -394,9 +470,9 @@ def _by_head(mixed_gradient: Tensor, qkv: QKV) -> Tensor:
 
 
 def _chunks(qkv: QKV) -> Iterator[slice]:
-    """Yields queries in parts whose rows hold at most MOST_WEIGHTS weights."""
+    """Yields queries in parts whose rows hold at most `most_weights`."""
     _, heads, tokens, _ = qkv.q.shape
-    step = max(1, MOST_WEIGHTS // (heads * tokens))
+    step = max(1, most_weights(qkv.q.device) // (heads * tokens))
     for start in range(0, tokens, step):
         yield slice(start, start + step)
 

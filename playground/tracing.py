@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -28,7 +28,8 @@ from playground.cuts import is_put as is_put
 from playground.cuts import needs_other_picture as needs_other_picture
 from playground.errors import PlaygroundError
 from playground.numbers import index as index  # re-exported for other modules
-from playground.pack.record import Query, Record, table_of_heads, table_of_query
+from playground.pack.record import KEEPS, Query, Record, table_of_heads, table_of_query
+from playground.pack.record import Keep as Keep
 from playground.pack.record import denormalised as denormalised
 from playground.pictures import images
 from playground.relevance import METHODS as METHODS
@@ -55,15 +56,16 @@ def trace(
     cut: Sequence[str] | str = (),
     at: At = untouched,
     grad: bool = False,
+    keep: Keep = "float32",
 ) -> Trace:
     """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
     model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not
-    hear whom: see playground/cuts.py. `at` and `grad`: see `trace_input`."""
+    hear whom: see playground/cuts.py. `at`, `grad` and `keep`: see `trace_input`."""
     c = vit.config
     if size is None:
         size = images.fit(image.size, c.patch_size, c.image_size)
     pixels = images.model_input(image, images.checked_size(size, c.patch_size), c.mean, c.std, c.interpolation)
-    return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
+    return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad, keep=keep)
 
 
 @plainly
@@ -76,10 +78,14 @@ def trace_input(
     at: At = untouched,
     interventions: tuple[str, ...] = (),
     grad: bool = False,
+    keep: Keep = "float32",
 ) -> Trace:
     """A trace of the model's input as it is: (1, 3, height, width). `at(point, tensor)` returns what replaces the
-    tensor at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph."""
+    tensor at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph. `keep`
+    says how queries, keys and values are held: see KEEPS in pack/record.py."""
     c = vit.config
+    if keep not in KEEPS:
+        raise PlaygroundError(f"keep= is {', '.join(KEEPS)}; given was {keep!r:.40}.")
     if why := why_not_weights(vit):
         raise PlaygroundError(why)
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
@@ -89,7 +95,7 @@ def trace_input(
     apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at, cuts_made.shape)
     kept: list[Tensor] = []
 
-    def keep(point: str, x: Tensor) -> Tensor:
+    def intervene(point: str, x: Tensor) -> Tensor:
         x = at(point, apply_cuts(point, x))
         if grad and point.endswith((".queries", ".keys", ".values")):
             kept.append(x[0])  # now, because a slice taken after the pass would have no gradient
@@ -100,9 +106,10 @@ def trace_input(
         pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
         with relevance.room(vit, 1, cuts_made.shape.tokens):
             x = pixels.to(vit.patch_embed.proj.weight)
-            logits, layers = vit.record(x, None if scale is None else pass_scale, keep)
+            logits, layers = vit.record(x, None if scale is None else pass_scale, intervene)
     _check_numbers(vit, logits, layers)
     record = [kept[i : i + 3] for i in range(0, len(kept), 3)] if grad else [[t[0] for t in qkv] for qkv in layers]
+    hold = {"float32": Tensor.float, "model": lambda t: t, "host": lambda t: t.float().cpu()}[keep]
     return Trace(
         model=vit.name,
         size=size,
@@ -110,7 +117,7 @@ def trace_input(
         prefix=c.prefix,
         native_scale=c.scale,
         scale=pass_scale,
-        record={i: QKV(*(t.float() for t in layer)) for i, layer in enumerate(record)},  # float32 for any dtype
+        record={i: QKV(*map(hold, layer)) for i, layer in enumerate(record)},
         layers=c.depth,
         logits=logits[0].float().cpu() if vit.classes else None,
         predictions=likeliest(c, logits[0].detach()) if vit.classes else (),
@@ -119,6 +126,7 @@ def trace_input(
         weight_versions=vit.weight_versions(),
         cuts=cuts_made,
         at=at,
+        keep=keep,
         interventions=interventions or ("an intervention at=",) * (at is not untouched),
         assumed=", ".join(assumption.value for assumption in vit.assumed if assumption.word != "global_pool"),
     )
@@ -212,7 +220,8 @@ class Trace(Record):
             raise PlaygroundError(f"weights and entropy take a list of queries; given was {queries!r:.60}.")
         q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
-        return _on_cpu(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
+        q, k = q[:, tokens].float(), k.float()
+        return _on_cpu(softmax_rows(q, k, self.scale_number(scale), self._heard_in(layer, tokens)))
 
     def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
         """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
@@ -262,9 +271,9 @@ class Trace(Record):
         return self.biases[layer][:, queries] if layer in self.biases else mask
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
-        """The weights of a head in blocks of at most BLOCK_SCORES scores, to bound memory: (slice, (rows, tokens))."""
+        """The weights of a head in blocks, to bound memory: (slice, (rows, tokens))."""
         q, k, _ = self._head(layer, head)
-        step = max(1, BLOCK_SCORES // self.tokens)
+        step = max(1, max(BLOCK_SCORES, relevance.most_weights(q.device)) // self.tokens)
         for start in range(0, self.tokens, step):
             block = slice(start, min(start + step, self.tokens))
             yield block, softmax_rows(q[block], k, self.scale_number(scale), self._heard(layer, head, block))
@@ -340,6 +349,12 @@ class Trace(Record):
         of the way up: later layers are about labels."""
         matched = matching.matches(self._directions(layer, self), checked_trace(other)._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
+
+    @overload
+    def parts(self, k: int = ..., other: None = None, layer: int | None = None) -> Tensor: ...
+
+    @overload
+    def parts(self, k: int, other: Trace, layer: int | None = None) -> tuple[Tensor, Tensor]: ...
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
         """(rows, columns): the number of each patch's part, 0 the largest. The features of each patch and its

@@ -273,7 +273,8 @@ def output_matrices(block: Any) -> Tensor:
 def value_norms(block: Any, v: Tensor) -> Tensor:
     """(h, N, d) -> (h, N): ‖W_O v‖, the length of the vector that a token adds to the residual stream at a weight of 1.
     The gain of LayerScale is included."""
-    return lengths_after(output_matrices(block), v)
+    matrices = output_matrices(block)
+    return lengths_after(matrices, v.to(matrices))
 
 
 def lengths_after(matrices: Tensor, v: Tensor) -> Tensor:

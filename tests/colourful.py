@@ -28,7 +28,6 @@ GREY_GAMMA_PROFILE = profile(
 
 
 def half_transparent(picture: Image.Image) -> Image.Image:
-    """The picture with an alpha channel in waves."""
     y, x = np.indices((picture.height, picture.width))
     picture_with_alpha = picture.copy()
     picture_with_alpha.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))

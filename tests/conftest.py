@@ -7,7 +7,7 @@ import pytest
 # pytest rewrites the asserts of these helpers, too, so that a failed one prints the values that it compared.
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
-    *("figure_files", "fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
+    *("fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
 )
 
 # Several test processes share the cores. If each used all cores, torch's threads would spin while they wait for each
@@ -22,12 +22,10 @@ import playground  # noqa: E402
 from playground.vit import Config, VisionTransformer  # noqa: E402
 
 LONG_FILES = (
-    "test_wheel.py", "test_site.py", "test_site_lessons.py", "test_guesses.py", "test_setup.py",
-    "test_proxy.py", "test_faults.py", "test_ending.py", "test_tour.py", "test_lesson_page.py",
-    "test_own_pictures.py", "test_scale_and_cost.py", "test_export_sheet.py", "test_one_choice.py",
-    "test_training.py",
-    "test_export_commands.py", "test_hub.py", "test_hostile.py", "test_borrowed.py", "test_own_models.py",
-    "test_honest.py", "test_provenance.py", "test_bundled.py", "test_deploy.py",
+    "test_wheel.py", "test_site.py", "test_site_lessons.py", "test_guesses.py", "test_setup.py", "test_proxy.py",
+    "test_faults.py", "test_ending.py", "test_lesson_page.py", "test_own_pictures.py", "test_drawings.py",
+    "test_shared_page.py", "test_export_sheet.py", "test_one_choice.py", "test_export_commands.py", "test_hub.py",
+    "test_hostile.py", "test_borrowed.py", "test_own_models.py", "test_bundled.py", "test_deploy.py",
 )  # fmt: skip
 
 
@@ -96,7 +94,6 @@ def small() -> VisionTransformer:
 
 @pytest.fixture
 def picture():
-    """A picture with structure: a disc on a gradient."""
     from PIL import Image
 
     y, x = torch.meshgrid(torch.linspace(-1, 1, 120), torch.linspace(-1, 1, 120), indexing="ij")

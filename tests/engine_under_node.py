@@ -90,7 +90,6 @@ def rows_in_engine(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np
 
 
 def rows_in_python(trace: Trace) -> np.ndarray:
-    """(layers, heads, tokens, tokens): the attention weights that Python computes."""
     return np.stack([trace.weights(layer).numpy() for layer in range(trace.layers)])
 
 

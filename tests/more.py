@@ -116,7 +116,7 @@ def check_wheel(age: str, version: str, uv: str, wheels: Path, tests: list[str],
     python = folder / "bin" / "python"
     install_command = [uv, "pip", "install", "-q", "--python", str(python)]
     extra_flags = [word for extra in ("many", "text", *extras) for word in ("--extra", extra)]
-    tools = ["pandas", "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py", "pyyaml"]
+    tools = ["pandas", "pytest", "pytest-timeout", "pytest-xdist", "httpx", "pypdf", "resvg-py", "pyyaml"]
     for command in (
         [uv, "venv", "-q", "--clear", "--python", version, str(folder)],
         [*install_command, "--resolution", RESOLUTION_OF_AGE[age], "-r", "pyproject.toml", *extra_flags],

@@ -56,7 +56,6 @@ def test_the_class_token_says_what_the_picture_shows(bundled_measures):
 
 @pytest.mark.slow
 def test_rollout_finds_named_objects_hardly_better_than_chance_and_the_lesson_says_so():
-    """The lesson prints the numbers in SHARES_ON_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out_scenes()) == NAMED_SCENES
     scores = evaluate.share_on_named_things(loading.load("bundled", device="cpu"), held_out_scenes())
     assert {method: scores[method] for method in SHARES_ON_NAMED} == pytest.approx(SHARES_ON_NAMED, abs=0.004)
@@ -87,7 +86,6 @@ def test_the_shipped_models_are_small_and_load_without_timm(name):
 
 
 def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
-    """benchmarks/bundled.py --write-card writes all three."""
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
     page = (ASSETS.parent / "docs" / "pages" / "numbers.md").read_text(encoding="utf-8")
     table = json.loads(MEASURED.read_text(encoding="utf-8"))

@@ -178,7 +178,6 @@ def test_an_impossible_put_gets_a_sentence(text, sentence):
     ],
 )
 def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python_call, tmp_path, monkeypatch):
-    """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
     seen, other_trace = (playground.trace("bundled", name) for name in ("meadow", "flock"))
     other_options = ["--with-image", "flock"] if cuts.needs_other_picture(text.split(";")[-1]) else []

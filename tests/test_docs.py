@@ -28,7 +28,7 @@ EXAMPLES = {file.stem: re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) 
 
 @pytest.mark.parametrize("page", [page for page, code in EXAMPLES.items() if code])
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
-    for package in ("zarr", "xarray") if page == "many" else ():
+    for package in {"many": ("zarr", "xarray"), "python": ("anywidget",)}.get(page, ()):
         pytest.importorskip(package, reason=f"{package} is not installed")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.py").write_text("\n".join(EXAMPLES[page]))

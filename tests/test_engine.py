@@ -93,16 +93,6 @@ def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, tr
     )
 
 
-@pytest.mark.parametrize("numbers", ["int8", "float32"])
-@pytest.mark.parametrize("threads", [2, 3])
-def test_several_threads_compute_what_one_does(scaled_vit, picture, tmp_path, threads, numbers):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
-    model_trace = trace(vit, picture, size=(88, 104))
-    one_thread, more_threads = (run_pass(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
-    for name in ("q", "k", "norms", "features", "logits"):
-        np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
-
-
 @pytest.mark.parametrize(("layer", "cut"), [(0, []), (2, ["2,3>1,1@2"])])
 def test_one_token_s_way_through_a_head_is_the_same_in_the_browser(scaled_vit, picture, tmp_path, layer, cut):
     model_trace = trace(scaled_vit, picture, size=(48, 72), cut=cut)

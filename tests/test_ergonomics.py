@@ -15,8 +15,8 @@ from playground.__main__ import main
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTED_MODULES = (
-    "analysis.interventions", "face", "figures.many", "figures.sweeping", "figures.watching", "models.checking",
-    "models.loading", "tracing", "version",
+    "analysis.interventions", "face", "figures.many", "figures.place", "figures.sweeping", "figures.watching",
+    "models.checking", "models.loading", "tracing", "version",
 )  # fmt: skip
 
 

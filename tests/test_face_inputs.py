@@ -37,7 +37,6 @@ def other(vit):
 
 
 def plain(result):
-    """A result as something that compares by its numbers."""
     if isinstance(result, torch.Tensor):
         return result.tolist()
     if isinstance(result, playground.Trace):

@@ -1,9 +1,13 @@
 """from_attention: a trace of weights, or of queries and keys, is the one that they came from."""
 
+import re
+import shlex
+
 import pytest
 import torch
 
 import playground
+from playground.__main__ import main
 from playground.errors import PlaygroundError
 
 
@@ -53,6 +57,23 @@ def test_it_goes_through_a_file_and_into_figures_numbers_and_the_living_page(see
             assert playground.save(mine, tmp_path / name, layer=3, head=1, query=(7, 5)).stat().st_size
     assert torch.allclose(mine.value_norms(2), values[2].norm(dim=-1))
     assert torch.allclose(again.value_norms(2), mine.value_norms(2))
+
+
+def test_the_command_line_draws_a_saved_file_beneath_which_lies_a_picture(seen, parts, tmp_path, capsys):
+    mine = playground.from_attention(parts[0][2:4], grid=seen.grid, prefix=len(seen.prefix), title="Another")
+    file = str(mine.save(tmp_path / "mine.trace"))
+    numbers = tmp_path / "row.csv"
+    figure = ("figure", "meadow", "--model", file, "--layer", "1", "--head", "2", "--patch", "7,5")
+    assert main([*figure, "-o", str(numbers)]) == 0
+    command = shlex.split(re.search(r"python -m playground (.*)", numbers.read_text())[1])
+    again = tmp_path / "again.csv"
+    assert main([*(file if word.endswith(".trace") else word for word in command[:-1]), str(again)]) == 0
+    assert again.read_text().splitlines()[3:] == numbers.read_text().splitlines()[3:]
+    for option, words in {
+        "--what=contribution": "can't run its network", "--cut=7,5>3,2": "finished pass", "--size=32x32": "finished",
+    }.items():  # fmt: skip
+        assert main([*figure, option, "-o", str(numbers)]) != 0
+        assert words in capsys.readouterr().err
 
 
 def test_what_needs_the_network_says_so(seen, parts):

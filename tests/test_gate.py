@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import more
+
 GATE = Path(__file__).parent / "gate.py"
 TWO_PROCESSES = ["-p", "xdist.plugin", "-n", "2"]
 WITHOUT_PLUGINS = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # plugins would take seconds to load
@@ -25,7 +27,6 @@ CRASH = FAILS_ONCE.format(what="ends_its_process", fails="os._exit(3)")
 
 
 def run_gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
-    """Runs the gate over tests with these texts; returns its status and its output."""
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\n")
@@ -62,3 +63,7 @@ def test_a_file_that_can_not_be_imported_fails_the_gate_at_once(tmp_path):
     status, output = run_gate(tmp_path, only="import nothing_of_this_name\n")
     assert status not in (0, 1)
     assert "FLAKED" not in output
+
+
+def test_every_script_of_the_benchmarks_has_a_smallest_run():
+    assert sorted(more.SMALLEST_RUNS) == more.script_names()

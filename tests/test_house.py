@@ -2,10 +2,14 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 from playground.serving.routes import ROUTES
 
@@ -164,3 +168,21 @@ def test_each_room_of_the_microscope_imports_what_it_may():
     room_arrows = between_rooms(arrows, lambda name: name.split("/")[0])
     assert not [(importer, other) for importer, other in room_arrows if other not in MICROSCOPE_IMPORTS[importer]]
     refuse_circles(arrows)
+
+
+NOT_IMPORTED = {  # what begins often, or must begin at once -> the large packages that it may not import
+    "import playground": {"torch", "timm", "streamlit"},
+    "import playground; playground.load": {"timm", "streamlit"},
+    "import playground.lessons.registry": {"torch", "streamlit"},
+    "import playground.pictures.decoder_process": {"torch", "timm", "streamlit", "starlette", "numpy"},
+    "import playground.serving.routes": {"matplotlib"},
+    "import streamlit, app": {"torch"},
+}
+
+
+@pytest.mark.parametrize("code", NOT_IMPORTED)
+def test_large_packages_are_not_imported_before_they_are_needed(code):
+    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert not NOT_IMPORTED[code] & set(result.stdout.split())

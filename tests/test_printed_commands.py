@@ -25,7 +25,6 @@ QUICK_OPTIONS = {"width": "column", "dpi": 20}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The empty working directory of the commands."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -36,7 +35,6 @@ def command_words(line: str) -> list[str]:
 
 
 def replay(line: str) -> Path:
-    """Runs a printed command and returns the file that it makes."""
     words = command_words(line)
     assert main(words) == 0, f"this fails: {line}"
     return Path(words[words.index("-o") + 1])
@@ -88,7 +86,6 @@ def figure_parameters(export_parameters: dict) -> dict:
 
 
 def command_in(file: Path) -> str | None:
-    """The command in a figure file's own metadata."""
     return Image.open(file).text.get("Command")
 
 

@@ -55,7 +55,6 @@ def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small
 
 @pytest.mark.parametrize("method", ["chefer", "legrad"])
 def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, picture, method):
-    """In every layer, all values but this patch's are zero."""
     trace = playground.trace(small, picture)
     planted_token = trace.token((6, 1))
 

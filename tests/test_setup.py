@@ -38,7 +38,6 @@ def make_borrow(cache: Path, *options: str, **variables: str) -> str:
 
 
 def change_times(folder: Path) -> dict[str, int]:
-    """{name: time of change} of every file below a folder."""
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 

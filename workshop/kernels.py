@@ -21,13 +21,13 @@ ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / 
 SOURCE = ENGINE / "kernels.c"
 MODULE = ENGINE / "kernels.wasm"
 DIGESTS = ENGINE / "kernels.json"
-STACK_BYTES = 32_768  # bytes of a thread's stack, as in engine/threads.js; a matrix product needs 12,500
+STACK_BYTES = 32_768  # bytes; a matrix product needs 12,500
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
     "-fno-unroll-loops", "-fno-vectorize",  # the source itself vectorises hot loops; these two keep the rest small
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
-    "-Wl,--max-memory=4294901760",  # required for memory that threads share: see threads.js
+    "-Wl,--max-memory=4294901760",  # 65,535 pages: see tensors.js
     f"-Wl,-z,stack-size={STACK_BYTES}",
 )  # fmt: skip
 

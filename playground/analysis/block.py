@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from playground.models.registers import tukey_bound
 from playground.tracing import Trace
 from playground.vit import Block, Config, VisionTransformer, within
 
@@ -66,8 +67,7 @@ class Lengths:
         """The number of patches whose tokens are longer than Tukey's bound: the upper quartile plus three times the
         interquartile range, as in microscope/core/features.js."""
         lengths = self.patches[layer].flatten()
-        lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
-        return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
+        return int((lengths > tukey_bound(lengths)).sum())
 
     @property
     def worst_layer(self) -> int:

@@ -7,6 +7,7 @@ feature of a patch. The scores:
     rank correlation  Spearman's, between the map's sum in each block of patches and the move when the block is blanked
     deletion          the area under the moves while patches are blanked, the most relevant first: large is good
     insertion         the area under the moves while patches are shown in the same order: small is good
+    saco              of groups of patches, whether the more relevant one moves the answer further (see occlusion.saco)
     shuffled          the rank correlation with the map of a model in which each parameter's numbers are shuffled
                       (Adebayo et al., 2018): a map that hardly changes shows the picture and not the model
     pointing          whether the map's largest patch lies on the thing, if a mask says where the thing is
@@ -42,7 +43,7 @@ from playground.vit import VisionTransformer
 MapMethod = Method | Literal["raw", "rollout"]
 MAP_METHODS: tuple[MapMethod, ...] = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
-MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
+MEASURES = ("rank_correlation", "deletion", "insertion", "saco", "shuffled", "pointing", "segmentation")
 LEAST_MASK_SHARE = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch
 
 
@@ -54,6 +55,7 @@ class MethodScores:
     rank_correlation: float
     deletion: float
     insertion: float
+    saco: float
     shuffled: float
     pointing: float
     segmentation: float
@@ -80,6 +82,7 @@ def faithfulness(
             occlusion.foretells(relevance, side, moves),
             occlusion.deletion(order, blanking).area,
             occlusion.insertion(order, blanking).area,
+            occlusion.saco(relevance, blanking),
             shuffled,
             np.nan if object_patches is None else pointing(relevance, object_patches),
             np.nan if object_patches is None else segmentation(order, object_patches),
@@ -166,10 +169,10 @@ class Foretold:
 
 @cache
 def foretold_table() -> dict[str, dict[str, Foretold]]:
-    """{model: {method: its scores}}, from the table."""
+    """{model: {method: its scores}}, from the table's photographs, which have no masks."""
     scores: dict[tuple[str, str], list[float]] = {}
     with FAITHFULNESS.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
+        for row in (line for line in csv.DictReader(file) if not line["pointing"]):
             scores.setdefault((row["model"], row["method"]), []).append(float(row["rank_correlation"]))
     table: dict[str, dict[str, Foretold]] = {}
     for (model, method), correlations in scores.items():

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from playground.analysis.sinks import sinks_of
 from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
 from playground.vit_parts import output_matrices
@@ -242,19 +243,19 @@ def head_report(
     trace: Trace, query: tuple[int, int], scale: float | None, give_way: Callable[[], object] = lambda: None
 ) -> dict:
     """The numbers of all heads that lessons state, as plain data; measureHeads in microscope/core/measures.js gives the
-    same where the browser has made the pass. `scale`: another scale for the rows. `far`: the sum of the query's weights
-    on a few far patches, less the mean row; that excludes heads whose rows are all alike."""
+    same, without sinks, where the browser has made the pass. `scale`: another scale for the rows. `far`: the sum of the
+    query's weights on a few far patches, less the mean row; that excludes heads whose rows are all alike."""
     rows, columns = trace.grid
     queries, first_patch, grid = measured_tokens(trace), len(trace.prefix), Grid.of(trace)
     first_register = first_patch - sum(name.startswith("reg") for name in trace.prefix)
     distances = (grid.down**2 + grid.right**2).sqrt()  # (queries, patches)
     down, right = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(down.abs(), right.abs()) > REACH  # (rows, columns)
-    all_heads = []
+    all_heads, sinks = [], []
     for layer in range(trace.layers):
         weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
         q, k, _ = trace.record[layer]
-        scores = (q[:, queries] @ k.mT).float().cpu() * (scale or trace.native_scale)
+        scores = (q[:, queries].float() @ k.float().mT).cpu() * (scale or trace.native_scale)
         mean, patches = weights.mean(1), weights[..., first_patch:]
         added_lengths = patches * trace.value_norms(layer)[:, None, first_patch:]
         surplus = trace.on_grid((trace.rows(layer, query, scale) - mean).clamp(min=0)) * is_far
@@ -273,8 +274,9 @@ def head_report(
             {"layer": layer, "head": head} | {name: float(values[head]) for name, values in numbers.items()}
             for head in range(trace.heads)
         ]
+        sinks += [{"layer": layer, "head": sink.head, "kind": sink.kind} for sink in sinks_of(trace, layer)]
         give_way()
-    return {"tokens": trace.tokens, "measured": len(queries), "all": all_heads}
+    return {"tokens": trace.tokens, "measured": len(queries), "all": all_heads, "sinks": sinks}
 
 
 def _layer_numbers(trace: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion, sinks
 from playground.analysis.ablation import by_layer, chained, muting_heads, replacing_heads
+from playground.analysis.direct import Direct, direct
 from playground.analysis.faithfulness import Foretold, MapMethod
 from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
@@ -149,7 +150,8 @@ class Trace(tracing.Trace):
     ) -> Foretold:
         """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
         and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",
-        "integrated", "chefer", "legrad"), "rollout" or "raw". From now on, the figures of this trace show this number.
+        "integrated", "attnlrp", "chefer", "legrad"), "rollout" or "raw". From now on, the figures of this trace show
+        this number.
 
         >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
         >>> seen.foretells("cls").constant
@@ -170,16 +172,27 @@ class Trace(tracing.Trace):
     def contribution(self, layer: int, head: int, query: Query) -> Tensor:
         """(tokens,): each token's part in what the head writes into the query, signed; the parts sum to 1. A weight
         times a value may point away from the sum: then the token works against the rest of the head. It does not say
-        what later layers make of it. (Kobayashi et al., 2020, without the sign; Ferrando et al., 2022.)
+        what later layers make of it. `what="contribution"` draws them as lengths. (Cunningham, Muca Cirone, 2026.)
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> round(float(seen.contribution(4, 0, (7, 5)).sum()), 4)
         1.0
         """
         layer, token, head = self.layer_number(layer), self.token(query), self.head_number(head)
-        values = sinks.in_the_stream(self, layer)[head]  # (N, d)
-        written = self.row(layer, head, token) @ values  # (d,)
-        return self.row(layer, head, token) * (values @ written) / written.square().sum().clamp(min=1e-30)
+        parts = sinks.parts_of_written(self.row(layer, head, token), sinks.in_the_stream(self, layer)[head])
+        return parts / parts.sum().clamp(min=1e-30)
+
+    def direct(self, label: str | int) -> Direct:
+        """What each head and each MLP adds to a label's score on the straight way, with the last norm's deviation as it
+        was: `.heads` (layers, heads) and `.mlps` (layers,) in logits, which sum, with `.rest`, to the score. It does
+        not show what later layers make of a head.
+
+        >>> seen = playground.trace("bundled", "meadow")
+        >>> parts = seen.direct(label=0)
+        >>> parts.heads.shape, round(parts.score - float(seen.logits[0]), 3) == 0
+        (torch.Size([6, 6]), True)
+        """
+        return direct(self, label)
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""
@@ -198,6 +211,7 @@ def _again(trace: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -
         cut=[*trace.cuts.texts, *cut],
         at=trace.at if at is untouched else chained(trace.at, at),
         interventions=(*trace.interventions, *words),
+        keep=trace.keep,
     )
     return Trace(**vars(new_trace.of(trace.picture, trace.picture_name) if trace.picture is not None else new_trace))
 

@@ -4,6 +4,7 @@ because a probability of 99.9 % hardly moves, whichever patches are blanked."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MOST_PASSES = 200  # most passes for one map
 # The least move that counts: in logits (0.1 changes the odds by a tenth), and as a share of the feature's length.
 LEAST_MOVE = {"label": 0.1, "feature": 0.01}
 CURVE_STEPS = 12  # number of steps in a curve of deletion or insertion
+SACO_GROUPS = 10  # number of groups of patches that are blanked for SaCo
 SMALLEST_DIVISOR = 1e-12
 
 
@@ -262,3 +264,27 @@ def _curve(relevance: Tensor, blanking: Blanking, blanked_set: Callable[[Tensor]
         is_first[order[: round(share * len(order))]] = True
         patch_sets.append(blanked_set(is_first.view(relevance.shape)))
     return Curve(shares, tuple(blanking.moved(patch_sets)))
+
+
+def saco(relevance: Tensor, blanking: Blanking) -> float:
+    """SaCo, salience-guided faithfulness (Wu et al., 2024), from −1 to 1. Patches, sorted by their relevance, are
+    blanked in ten groups. Each pair of groups weighs as much as their relevance differs, and counts against the map if
+    the group with less relevance moves the answer further. So, unlike a rank correlation, it says whether large
+    differences in the map are true; not whether small ones are, nor what two groups do together. 0 for a constant map.
+    Groups are of one size, for a larger one moves more; so a few patches between them may be in none.
+
+    The paper measures the probability of the label; here it is what moves in all scores, its margin or a feature."""
+    order, values = relevance.flatten().argsort(descending=True, stable=True), relevance.flatten()
+    count = min(SACO_GROUPS, len(order))
+    size = len(order) // count
+    starts = [round(i * (len(order) - size) / max(1, count - 1)) for i in range(count)]
+    groups = [order[start : start + size] for start in starts]
+    patches = torch.arange(len(order))
+    moves = blanking.moved([torch.isin(patches, group).view(relevance.shape) for group in groups])
+    relevances = [float(values[group].double().mean()) for group in groups]
+    agreed, total = 0.0, 0.0
+    for i, j in itertools.combinations(range(len(groups)), 2):
+        weight = relevances[i] - relevances[j]
+        agreed += weight if moves[i] >= moves[j] else -weight
+        total += abs(weight)
+    return agreed / total if total > SMALLEST_DIVISOR else 0.0

@@ -44,20 +44,24 @@ class Sink:
 @plainly
 def sinks(trace: Trace, least: float = SINK_SHARE) -> list[Sink]:
     """The sink of each head that has one, in the order of layers and heads."""
-    found, queries = [], trace.some_patches(MOST_QUERIES)
-    for layer in trace.record:
-        weights = trace.weights(layer, queries)  # (h, queries, N)
-        shares, tokens = weights.mean(1).max(-1)  # (h,) each
-        if not (shares >= least).any():
-            continue
-        norms = trace.value_norms(layer)  # (h, N)
-        ranks = effective_ranks(weights @ in_the_stream(trace, layer))
-        for head in (shares >= least).nonzero()[:, 0].tolist():
-            token = int(tokens[head])
-            carried = float(norms[head, token] / norms[head].median())
-            place = token - len(trace.prefix)
-            name = trace.prefix[token] if place < 0 else "{},{}".format(*divmod(place, trace.grid[1]))
-            found.append(Sink(layer, head, token, name, float(shares[head]), carried, float(ranks[head])))
+    return [sink for layer in trace.record for sink in sinks_of(trace, layer, least)]
+
+
+@plainly
+def sinks_of(trace: Trace, layer: int, least: float = SINK_SHARE) -> list[Sink]:
+    weights, found = trace.weights(layer, trace.some_patches(MOST_QUERIES)), []  # (h, queries, N)
+    shares, tokens = weights.mean(1).max(-1)  # (h,) each
+    heads = (shares >= least).nonzero()[:, 0].tolist()
+    if not heads:
+        return []
+    norms = trace.value_norms(layer)  # (h, N)
+    ranks = effective_ranks(weights[heads] @ in_the_stream(trace, layer)[heads])
+    for head, rank in zip(heads, ranks.tolist(), strict=True):
+        token = int(tokens[head])
+        carried = float(norms[head, token] / norms[head].median())
+        place = token - len(trace.prefix)
+        name = trace.prefix[token] if place < 0 else "{},{}".format(*divmod(place, trace.grid[1]))
+        found.append(Sink(layer, head, token, name, float(shares[head]), carried, rank))
     return found
 
 
@@ -67,6 +71,13 @@ def in_the_stream(trace: Trace, layer: int) -> Tensor:
     vit, v = trace._need_vit(), trace.record[layer].v.float().cpu()
     _, upper = torch.linalg.qr(output_matrices(vit.blocks[layer]).float().cpu())  # (h, D, d) -> (h, d, d)
     return v @ upper.mT
+
+
+def parts_of_written(row: Tensor, values: Tensor) -> Tensor:
+    """(N,), (N, d) -> (N,): weight × value along what the head writes. The parts sum to the length of that; one below
+    zero points against the others (Cunningham, Muca Cirone, 2026)."""
+    written = row @ values  # (d,)
+    return row * (values @ written) / written.norm().clamp(min=1e-30)
 
 
 def effective_ranks(x: Tensor) -> Tensor:

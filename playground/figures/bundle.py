@@ -160,6 +160,12 @@ def _source(name: str) -> str:
 
 
 @cache
+def widget_module() -> str:
+    """The microscope as a module of anywidget."""
+    return f"{bundle('shell/widget.js')}\nexport default lensWidget({json.dumps(stylesheet())});\n"
+
+
+@cache
 def embedded_module() -> str:
     """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {

@@ -22,7 +22,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help
     "what is shown": {
         "layout": ("; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values()), ""),
         "model": (
-            "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)", "NAME",
+            "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one); or what "
+            "Trace.save wrote, a .trace", "NAME",
         ),
         "weights": (WEIGHTS_HELP, "FILE"),
         "size": ("HxW, the model's input in pixels (default: its native area)", "HxW"),
@@ -77,7 +78,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help
     },
     "the file": {
         "all_layers": ("of an .html: all of them, however many bytes", ""),
-        "view": ("what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
+        "view": ("what else an .html begins with, as in a link: locked=true&beside=wall", "TEXT"),
         "bare": ("of an .html: the picture alone, which still answers to cursor and keys: for a slide", ""),
     },
 }  # fmt: skip

@@ -168,22 +168,18 @@ class _Sheet:
 
     def flow(self, panels: list[Panel]) -> list[list[Panel | None]]:
         """The panels in the number of rows that makes them largest; in a paper in as few as their headings allow."""
-        most = len(panels)
-        if self.paper.height is None:
-            most = max(1, min(most, int(self.width / (NARROWEST_PANEL * self.em))))
-        heading = self.heading_em([panels])
+        count, heading = len(panels), self.heading_em([panels])
 
         def size(columns: int) -> float:
-            rows = math.ceil(len(panels) / columns)
-            is_full = len(panels) % columns == 0
-            return self.side([panels[0].aspect] * columns, rows, 0.9, heading) * (1 if is_full else 0.75)
+            side = self.side([panels[0].aspect] * columns, math.ceil(count / columns), 0.9, heading)
+            return side * (1 if count % columns == 0 else 0.75)
 
         if self.paper.height is None:
-            rows = math.ceil(len(panels) / most)
-            best = math.ceil(len(panels) / rows)
+            most = max(1, min(count, int(self.width / (NARROWEST_PANEL * self.em))))
+            columns = math.ceil(count / math.ceil(count / most))
         else:
-            best = max(range(1, most + 1), key=size)
-        return [[*panels[i : i + best]] for i in range(0, len(panels), best)]
+            columns = max(range(1, count + 1), key=size)
+        return [[*panels[i : i + columns]] for i in range(0, count, columns)]
 
     def panel(self, axes: Axes, panel: Panel, width: float) -> None:
         rows, columns = panel.grid

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from playground import tracing
-from playground.analysis.faithfulness import MEASURES, faithfulness, with_shuffled
+from playground.analysis.faithfulness import CONTROLS, MEASURES, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.request import open_picture
@@ -19,8 +19,8 @@ from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
 
-LARGEST_SIDE = 224  # pixels: the largest side of the input, because a picture takes about 260 passes
-HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
+HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "SaCo ↑", "shuffled ↓", "pointing", "segmentation")
+INTERVALS = ("rank_correlation", "saco")  # measures that are written with their interval
 
 
 def write(options: argparse.Namespace) -> None:
@@ -29,20 +29,35 @@ def write(options: argparse.Namespace) -> None:
         raise PlaygroundError(f"The table goes into a .csv file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
-    rows: list[dict[str, Any]] = []
+    rows = _rows_of(file)
     for name in options.models:
         vit = load(name)
         shuffled_model = with_shuffled(vit)
+        done = {row["picture"] for row in rows if row["model"] == vit.name}
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
+            if Path(picture).name in done:
+                continue
             image = open_picture(picture)
-            height, width = (min(side, LARGEST_SIDE) for side in vit.config.image_size)
+            height, width = (min(side, options.side) for side in vit.config.image_size)
             size = images.fit(image.size, vit.config.patch_size, (height, width))
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
             about = {"model": vit.name, "picture": Path(picture).name}
             rows += [about | vars(scores) for scores in faithfulness(trace, shuffled_model, mask)]
-            pd.DataFrame(rows).to_csv(file, index=False, float_format="%.4f")  # a stopped run leaves its results
+            pd.DataFrame(rows).to_csv(file, index=False, float_format="%.4f")  # a stopped run goes on from here
     print(table(pd.DataFrame(rows)))
+
+
+def _rows_of(file: Path) -> list[dict[str, Any]]:
+    """The lines of a table that was begun before; of a picture whose lines are not all there, none."""
+    if not file.is_file():
+        return []
+    scores = pd.read_csv(file)
+    if list(scores) != ["model", "picture", "method", *MEASURES]:
+        raise PlaygroundError(f"{file} has other columns than this version writes: name another file for --out.")
+    is_last = scores["method"] == CONTROLS[-1]
+    is_whole = is_last.groupby([scores["model"], scores["picture"]]).transform("any")
+    return scores[is_whole].to_dict("records")
 
 
 def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
@@ -65,12 +80,16 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
 
 
 def table(scores: pd.DataFrame) -> str:
-    """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
+    """Means over the pictures as Markdown, apart for those with masks; 95 % bootstrap intervals."""
     lines = [f"| model | pictures | method | {' | '.join(HEADINGS)} |", "|---" * (3 + len(HEADINGS)) + "|"]
-    for (model, method), rows in scores.groupby(["model", "method"], sort=False):
-        cells = ["–" if np.isnan(number) else f"{number:.2f}" for number in rows[list(MEASURES)].mean()]
-        _, low, high = bootstrap(rows[["rank_correlation"]].to_numpy())
-        if not np.isnan(low[0]):
-            cells[0] += f" ({low[0]:.2f} … {high[0]:.2f})"
-        lines.append(f"| {model} | {len(rows)} | {method} | {' | '.join(cells)} |")
+    has_mask = scores["pointing"].notna().groupby([scores["model"], scores["picture"]]).transform("any")
+    for (model, masks, method), rows in scores.groupby(["model", has_mask, "method"], sort=False):
+        cells = {}
+        for measure, mean in rows[list(MEASURES)].mean().items():
+            cells[measure] = "–" if np.isnan(mean) else f"{mean:.2f}"
+            _, low, high = bootstrap(rows[measure].to_numpy())
+            if measure in INTERVALS and not np.isnan(low):
+                cells[measure] += f" ({low:.2f} … {high:.2f})"
+        pictures = f"{len(rows)} with masks" if masks else len(rows)
+        lines.append(f"| {model} | {pictures} | {method} | {' | '.join(cells.values())} |")
     return "\n".join(lines)

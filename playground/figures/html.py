@@ -83,7 +83,7 @@ def check(spec: Spec) -> None:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
-    if not spec.way.of_heads:
+    if spec.way.needs != "scores":
         raise PlaygroundError(
             f"An interactive figure has no network to ask for {spec.what}: show what has heads, or write a .png, .svg "
             "or .pdf."
@@ -130,7 +130,7 @@ def _view(spec: Spec) -> dict[str, Any]:
 
 
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
-    picture = _picture(trace, image)
+    picture = picture_of(trace, image)
     public_spec = published_spec(spec)
     name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
@@ -144,6 +144,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
     start = {"title": name, "view": _view(spec), "bare": spec.bare} | (story_start or {})
+    still = still_figure(public_spec, trace, picture).pixels().convert("RGB")
     pack = trace.to_bytes(layers(spec, trace), numbers="int8" if story_start else "float16")
     return PAGE_TEMPLATE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
@@ -155,8 +156,8 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
         name=html.escape(name),
-        jpeg=_jpeg(picture),
-        still=_jpeg(still_figure(public_spec, trace, picture).pixels().convert("RGB"), STILL_QUALITY),
+        jpeg=data_url(small_jpeg(picture)),
+        still=data_url(small_jpeg(still, STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: {caption}"),
         words=html.escape(" · ".join([name, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
@@ -167,7 +168,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     )
 
 
-def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
+def picture_of(trace: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
         return images.open_image(image)  # upright, RGB and without metadata
     if trace.picture is None and trace.input is None:
@@ -175,7 +176,7 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     return trace.shown
 
 
-def _jpeg(picture: Image.Image, quality: int = JPEG_QUALITY) -> str:
+def small_jpeg(picture: Image.Image, quality: int = JPEG_QUALITY) -> bytes:
     copy = picture.copy()
     copy.thumbnail((PICTURE_SIDE, PICTURE_SIDE), Image.Resampling.LANCZOS)
-    return data_url(as_jpeg(copy, quality=quality, optimize=True))
+    return as_jpeg(copy, quality=quality, optimize=True)

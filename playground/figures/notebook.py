@@ -1,5 +1,5 @@
 """Python's ways to show a trace: `figure`, a matplotlib figure; `save`, a figure or its numbers as a file; `show`, the
-interactive microscope in Jupyter."""
+interactive microscope in Jupyter; `widget`, the same in step with Python."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_type_hints
 
@@ -15,11 +16,12 @@ import numpy as np
 from PIL import Image
 
 from playground.analysis.occlusion import Filling
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, needed
 from playground.figures import compose, files, layouts
 from playground.figures import html as export
+from playground.figures.bundle import widget_module
 from playground.figures.drawing.sheet import Drawing
-from playground.figures.drawing.spec import HEAT, VALUES, Spec
+from playground.figures.drawing.spec import HEAT, VALUES, Spec, query_name
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
 from playground.models import source
@@ -100,6 +102,45 @@ def show(
     spec = export.with_layers_that_fit(spec, seen)
     page, still = export.page(spec, seen, seen.picture), export.still_figure(spec, seen, seen.picture)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
+
+
+def widget(seen: Trace, layer: int | None = None, head: int = 0, query: Query | None = None) -> Any:
+    """The living microscope in step with Python, in Jupyter, VS Code, marimo or Colab: its `layer`, `head` and `query`
+    follow what is chosen and pointed at there, it shows what you set them to, and `observe` calls you at each change.
+    It holds all layers of the trace, which is its `seen`.
+
+    >>> lens = playground.widget(playground.trace("untrained", "meadow"), layer=4, query=(7, 5))
+    >>> lens.query = "cls"  # the picture follows
+    >>> lens.seen.row(lens.layer, lens.head, lens.query).shape
+    torch.Size([197])
+    """
+    spec = _spec(seen, layer, head, query, None, {}, scale_of_pass="on")
+    is_light = export.with_layers_that_fit(spec, seen).all_layers
+    spec = export.filled_spec(spec, seen)
+    picture = export.small_jpeg(export.picture_of(seen, seen.picture))
+    numbers = seen.to_bytes(numbers="float16" if is_light else "int8")
+    view = {"layer": spec.layer, "head": spec.head, "query": spec.query}
+    return _lens_class()(seen=seen, numbers=numbers, picture=picture, title=seen.picture_name, **view)
+
+
+@cache
+def _lens_class() -> Any:
+    anywidget, traitlets = (needed(name, "attention-playground[widget]") for name in ("anywidget", "traitlets"))
+
+    class Lens(anywidget.AnyWidget):  # type: ignore[name-defined, misc]
+        _esm = widget_module()
+        seen = traitlets.Any()
+        layer, head, query = (traitlets.Any().tag(sync=True) for _ in range(3))
+        numbers, picture = (traitlets.Bytes().tag(sync=True) for _ in range(2))
+        title = traitlets.Unicode().tag(sync=True)
+
+        @traitlets.validate("layer", "head", "query")  # type: ignore[untyped-decorator]
+        def _checked(self, proposal: Any) -> Any:
+            check = {"layer": self.seen.layer_number, "head": self.seen.head_number}
+            check["query"] = lambda query: query_name(query, self.seen)
+            return check[proposal["trait"].name](proposal["value"])
+
+    return Lens
 
 
 def figure(

@@ -70,6 +70,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Any]]:
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
+        if (file := (other and spec.other_model) or spec.model).endswith(".trace"):
+            return finished_trace(Path(file), spec)
         vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
@@ -78,6 +80,17 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Any]]:
 
     picture_trace, draw_arguments = traces(spec, image, other_image, run)
     return picture_trace, image, draw_arguments
+
+
+def finished_trace(file: Path, spec: Spec) -> Trace:
+    """A trace that `Trace.save` wrote, named instead of a model: the picture is only shown beneath it."""
+    seen = Trace.load(file)
+    if spec.size not in (None, seen.size) or spec.cut or spec.weights or (spec.whole and spec.scale != "on"):
+        raise PlaygroundError(
+            f"{file.name} is one finished pass: it is not run again at another size, with cuts, other weights or "
+            "another scale in all layers."
+        )
+    return seen
 
 
 def equally_fine_size(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:

@@ -7,10 +7,10 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -26,9 +26,15 @@ from playground.numbers import index
 from playground.relevance import in_room
 from playground.tracing import label_number, relative_change
 from playground.vit import At, VisionTransformer
+from playground.vit_parts import Rotation
 
+if TYPE_CHECKING:
+    import xarray
+
+Over = Literal["heads", "layers × positions"]
+MetricName = Literal["margin", "accuracy", "moved"]
 SWEEP_KINDS = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}  # kind -> its dimensions
-METRICS = ("margin", "accuracy", "moved")
+METRICS = get_args(MetricName)
 TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
 DRAWS = 1000  # samples that a bootstrap draws
 CONFIDENCE = 0.95
@@ -46,15 +52,18 @@ class Sweep(Many):
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     block: int = 1  # side of a block that is blanked, in patches
     to: cuts.Ablation = "mean"  # what an ablated head gives
+    corrupt: tuple[Any, ...] = ()  # for each picture, the one into whose pass its tokens are put
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
-        return {"before": (), "value": SWEEP_KINDS[self.over]}
+        of_passes: dict[str, tuple[str, ...]] = {"before": (), "clean": ()} if self.corrupt else {"before": ()}
+        return of_passes | {"value": SWEEP_KINDS[self.over]}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         c, (rows, columns) = self.vit.config, self.grid
         blocks = tuple(-(-side // self.block) for side in (rows, columns))
-        return {"before": (), "value": (c.depth, c.heads) if self.over == "heads" else (c.depth, *blocks)}
+        value = (c.depth, c.heads) if self.over == "heads" else (c.depth, *blocks)
+        return dict.fromkeys(self.dimensions, ()) | {"value": value}
 
     def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
@@ -68,39 +77,53 @@ class Sweep(Many):
     def identity(self) -> dict[str, Any]:
         return {
             "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
-            "block": self.block, "to": self.to,
+            "block": self.block, "to": self.to, "corrupt": [str(picture) for picture in self.corrupt],
         }  # fmt: skip
 
-    def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
-        """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
+    def changes(self, clean: Tensor | None = None) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
+        """(the point of a layer that is changed, the changes with their places in a layer's part of `value`). clean:
+        (tokens, width), what a block's patches become; None: their mean"""
         c = self.vit.config
         if self.over == "heads":
             return "attention.heads", [((head,), partial(_ablate_head, head, self.to)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
         blocks = enumerate(occlusion.blocks(self.grid, self.block))
-        return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
+        return "residual", [
+            (divmod(index, columns), _put_block(block, len(c.prefix), clean)) for index, block in blocks
+        ]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
-        most = max(1, TOKENS_AT_ONCE // self.tokens)
+        on_cpu = self.vit.patch_embed.proj.weight.device.type == "cpu"
+        most = max(1, (TOKENS_AT_ONCE if on_cpu else 16 * TOKENS_AT_ONCE) // self.tokens)
         for row, number in enumerate(part):
-            measure = partial(self.metric_of, pixels[row, None], self.classes[number])
-            numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
+            given, clean = pixels[row, None], None
+            if self.corrupt:
+                clean, (given, errors) = given, replace(self, pictures=self.corrupt)._pixels([number])
+                if errors:
+                    raise errors[number]
+            measure = partial(self.metric_of, given, self.classes[number], clean=clean)
+            for kind, measured in in_room(self.vit, self.tokens, most, self.room, measure).items():
+                numbers[kind][row] = measured
             if not np.isfinite(numbers["value"][row]).all():
                 raise PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite).")
         return numbers
 
     @torch.no_grad()
-    def metric_of(self, pixels: Tensor, label: Any, most_variants: int) -> tuple[float, np.ndarray]:
+    def metric_of(
+        self, pixels: Tensor, label: Any, most_variants: int, clean: Tensor | None = None
+    ) -> dict[str, float | np.ndarray]:
         """The metric of one picture (1, 3, H, W) in the plain pass and in each variant, `most_variants` at once."""
         vit = self.vit
-        tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-        states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
-        before = float(self.metric_in(states[-1], states[-1], label)[0])
+        states, rotation = self.states(pixels)
+        clean_states = None if clean is None else self.states(clean)[0]
+        measured: dict[str, float | np.ndarray] = {"before": float(self.metric_in(states[-1], states[-1], label)[0])}
+        if clean_states is not None:
+            measured["clean"] = float(self.metric_in(clean_states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        point, changes = self.changes()
         for layer in range(vit.config.depth):
+            point, changes = self.changes(None if clean_states is None else clean_states[layer + 1][0])
             for start in range(0, len(changes), most_variants):
                 batch = changes[start : start + most_variants]
                 x, at = states[layer].expand(len(batch), -1, -1), _each_in_its_row(f"layers.{layer}.{point}", batch)
@@ -108,7 +131,12 @@ class Sweep(Many):
                     pass
                 for (place, _), number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
                     value[(layer, *place)] = float(number)
-        return before, value
+        return measured | {"value": value}
+
+    def states(self, pixels: Tensor) -> tuple[list[Tensor], Rotation]:
+        """The tokens before each layer and at the end, (1, tokens, width) each, and the angles of their places."""
+        tokens, rotation = self.vit.embed(pixels.to(self.vit.patch_embed.proj.weight))
+        return [tokens, *(x for x, _ in self.vit.layers(tokens, rotation))], rotation
 
     def metric_in(self, x: Tensor, before: Tensor, label: Any) -> Tensor:
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
@@ -145,12 +173,12 @@ def _ablate_head(head: int, to: str, mixed: Tensor) -> None:
     mixed[head] = cuts.replacement(mixed[head], to)  # mixed: (heads, tokens, d)
 
 
-def _mean_block(block: Tensor, prefix: int) -> Change:
-    """A function that replaces the tokens of the block's patches by the mean of all patches."""
+def _put_block(block: Tensor, prefix: int, clean: Tensor | None) -> Change:
+    """A function that replaces the tokens of a block's patches by those of `clean`, or else by the patches' mean."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
     def change(x: Tensor) -> None:  # x: (tokens, width)
-        x[tokens.to(x.device)] = x[prefix:].mean(0)
+        x[tokens.to(x.device)] = x[prefix:].mean(0) if clean is None else clean[tokens.to(x.device)]
 
     return change
 
@@ -158,22 +186,26 @@ def _mean_block(block: Tensor, prefix: int) -> Change:
 def sweep(
     pictures: str | os.PathLike[str] | Sequence[Any],
     vit: nn.Module | str | os.PathLike[str],
-    metric: str | Metric = "margin",
-    over: str = "heads",
+    metric: MetricName | Metric = "margin",
+    over: Over = "heads",
     *,
     labels: Any = None,
     blocks: int = 1,
     to: cuts.Ablation = "mean",
+    corrupt: str | os.PathLike[str] | Sequence[Any] | None = None,
     size: tuple[int, int] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = True,
-) -> Any:
+) -> xarray.Dataset:
     """What each of many changes does to a metric, over the pictures of a folder, as an xarray.Dataset: the metric with
     a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
     "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
 
     `over` is "heads" (each ablated in turn; `to` as in `seen.ablate`) or "layers × positions" (a block's patches become
-    the mean patch as they leave a layer; a block's side is `blocks` patches).
+    the mean patch as they leave a layer; a block's side is `blocks` patches). With `corrupt`, as many pictures in the
+    same order, it is patching, clean → corrupt: in the pass of the corrupt picture they become those of the picture.
+    `before` is the metric of the corrupt pass, `clean` of the picture's; a share of (value − before) / (clean − before)
+    is restored.
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
@@ -186,11 +218,11 @@ def sweep(
     >>> dict(found["value"].sizes)
     {'image': 2, 'layer': 6, 'head': 6}
     """
-    xarray = package("xarray")
-    run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size, to)
+    xr = package("xarray")
+    run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size, to, corrupt)
     with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
-        with xarray.open_dataset(path, engine="zarr") as store:
+        with xr.open_dataset(path, engine="zarr") as store:
             dataset = store.load()
     dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
     if not len(dataset["image"]):
@@ -200,7 +232,7 @@ def sweep(
 
 def prepared_sweep(
     pictures: Any, vit: Any, metric: Any, over: str, labels: Any = None, blocks: int = 1,
-    size: tuple[int, int] | None = None, to: cuts.Ablation = "mean",
+    size: tuple[int, int] | None = None, to: cuts.Ablation = "mean", corrupt: Any = None,
 ) -> Sweep:  # fmt: skip
     over = over.replace(" x ", " × ")
     if over not in SWEEP_KINDS:
@@ -216,11 +248,20 @@ def prepared_sweep(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )
     folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
+    others = [] if corrupt is None else trace_many(corrupt, base.vit, "features", size=size).pictures
+    if corrupt is not None and (over == "heads" or len(others) != len(base)):
+        raise PlaygroundError(
+            f"corrupt= is one picture for each of {len(base)}, in a sweep over layers × positions; given were "
+            f"{len(others)}, over {over}."
+        )
     needs_numbers = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
     classes = _classes(base, folder, labels, needs_numbers)
     fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch")}
-    arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
-    return Sweep(**fields, wanted=arrays, metric=metric, over=over, classes=classes, block=block, to=to)
+    arrays: dict[str, tuple[int, ...]] = dict.fromkeys(("before", "value", *(["clean"] if others else [])), ())
+    corrupt = tuple(others)
+    return Sweep(
+        **fields, wanted=arrays, metric=metric, over=over, classes=classes, block=block, to=to, corrupt=corrupt
+    )
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:

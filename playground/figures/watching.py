@@ -4,7 +4,9 @@ replaced model, is reported once, and the training goes on."""
 
 from __future__ import annotations
 
+import inspect
 import io
+import os
 import re
 import warnings
 import zipfile
@@ -29,13 +31,19 @@ from playground.tracing import Query, Trace
 from playground.vit import VisionTransformer
 
 PICTURE_NAME = "picture.png"  # the picture as the model sees it
+MOST_QUERIES = 256  # most patches whose rows are measured for `log`
 MEMBER_NAME = re.compile(r"step-(\d{1,12})\.pack")
 
 
 class watch:
     """Traces `image` before every `every`-th step of the model that learns, and once at the end. A step is a call of
     the model while it is in training mode. `out` is a new file; `watched` reads it. `transform` is your own way from a
-    picture to what the model gets.
+    picture to what the model gets. Of several processes the first one looks and writes.
+
+    `log` gets two numbers of each layer's rows at each of these steps, means over heads and patches:
+    "attention/layer 3/entropy", in bits, and "…/prefix", the share of the tokens before the patches. It is a function
+    of (name, value, step), or what TensorBoard, Lightning and W&B have: a SummaryWriter, a logger, a run, `wandb.log`,
+    or `self.log` of a LightningModule, which is not called at the end, after the training.
 
     >>> import os, tempfile, timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=2, num_classes=3).train()
@@ -49,11 +57,17 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None,
+        transform: Callable[[Image.Image], Any] | None = None, log: Any = None,
     ):  # fmt: skip
         self.model, self.every, self.out = model, every, Path(out)
         if index(every) is None or every < 1:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
+        self.send = None if log is None else _sender(log)
+        self.steps = 0
+        self.trouble = ""  # why tracing stopped; "": it goes on
+        if _process_number():
+            self.trouble = "another process writes"
+            return
         if self.out.exists():
             raise PlaygroundError(f"{self.out} is there already: choose another name, or remove it.")
         sample = find(image) if isinstance(image, str) and not Path(image).exists() else None
@@ -68,8 +82,6 @@ class watch:
             pixels = transform(picture)
             self.pixels = images.given_input(pixels[None] if getattr(pixels, "ndim", 0) == 3 else pixels)
         self.shared = self._parameters()
-        self.steps = 0
-        self.trouble = ""  # why tracing stopped; "": it goes on
         try:
             with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE_NAME, "w") as member:
                 tracing.denormalised(self.pixels[0], config.mean, config.std).save(member, "PNG")
@@ -82,7 +94,7 @@ class watch:
 
     def __exit__(self, *error: object) -> None:
         self.hook.remove()
-        self._write_trace()
+        self._write_trace(is_end=True)
 
     def _before_forward(self, model: nn.Module, inputs: Any) -> None:
         if model.training and torch.is_grad_enabled():
@@ -93,7 +105,7 @@ class watch:
             self._write_trace()
         self.steps += 1
 
-    def _write_trace(self) -> None:
+    def _write_trace(self, is_end: bool = False) -> None:
         if self.trouble:
             return
         try:
@@ -105,6 +117,13 @@ class watch:
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
             warn(f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.")
+            return
+        try:
+            if self.send:
+                self.send(_numbers(trace), self.steps, is_end)
+        except Exception as error:  # what others' loggers raise
+            self.send = None
+            warn(f"watch stops logging at step {self.steps}, and the training goes on: {error!s:.200}")
 
     def callback(self) -> Any:
         """A callback for the Trainer of `transformers`, whose steps are the optimizer's."""
@@ -119,7 +138,7 @@ class watch:
                 watcher.step()
 
             def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                watcher._write_trace()
+                watcher._write_trace(is_end=True)
 
         return TraceCallback()
 
@@ -139,6 +158,49 @@ class watch:
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
         self.vit = build(source).eval()
         return self.vit
+
+
+def _process_number() -> int:
+    """The number of this process in a training on several, also before the process group is there; else 0."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank()
+    return int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0)
+
+
+def _numbers(trace: Trace) -> dict[str, float]:
+    numbers, queries = {}, trace.some_patches(MOST_QUERIES)
+    for layer in trace.record:
+        weights = trace.weights(layer, queries)  # (heads, queries, tokens)
+        numbers[f"attention/layer {layer}/entropy"] = float(tracing.entropy(weights).mean())
+        numbers[f"attention/layer {layer}/prefix"] = float(weights[..., : len(trace.prefix)].sum(-1).mean())
+    return numbers
+
+
+def _sender(log: Any) -> Callable[[dict[str, float], int, bool], object]:
+    """A function of the numbers, the step, and whether the training is over, that calls `log` as it is called."""
+    if hasattr(log, "log_metrics"):  # a logger of Lightning
+        return lambda numbers, step, is_end: log.log_metrics(numbers, step)
+    call = getattr(log, "add_scalar", None) or (log if callable(log) else getattr(log, "log", None))
+    if not callable(call):
+        raise PlaygroundError(
+            "log= is a function of (name, value, step), a SummaryWriter, a logger of Lightning or a run of W&B; given "
+            f"was {type(log).__name__}."
+        )
+    parameters = inspect.signature(call).parameters.values()
+    required_count = sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    has_step = any(p.name == "step" for p in parameters)
+
+    def send(numbers: dict[str, float], step: int, is_end: bool) -> None:
+        if required_count == 1:  # a dict: wandb.log
+            call(numbers, **{"step": step} if has_step else {})
+            return
+        for name, value in numbers.items():
+            if required_count != 2 or hasattr(log, "add_scalar"):
+                call(name, value, step)
+            elif not is_end:  # LightningModule.log, which knows the step
+                call(name, value)
+
+    return send
 
 
 @dataclass(frozen=True)

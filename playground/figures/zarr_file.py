@@ -102,7 +102,10 @@ def _make_arrays(store: Any, job: Any) -> None:
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
         array.attrs.update({"layers": layers} if layers else {})
     for name, (dimension, values) in {"image": ("image", job.names), **job.coordinates()}.items():
-        _coordinate(store, name, np.array(values), dimension)
+        numbers = np.array(values)
+        dtype: Any = str if numbers.dtype.kind == "U" else numbers.dtype.name
+        array = store.create_array(name, shape=numbers.shape, dtype=dtype, dimension_names=[dimension])
+        array[:] = numbers.astype(object) if dtype is str else numbers
     store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
@@ -113,9 +116,3 @@ def _make_arrays(store: Any, job: Any) -> None:
             "coordinates": "token_row token_column query_row query_column",
         }
     )  # fmt: skip
-
-
-def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> None:
-    kind = str if values.dtype.kind == "U" else values.dtype.name
-    array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
-    array[:] = values.astype(object) if kind is str else values

@@ -10,43 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from playground.lessons import parts as p
 from playground.lessons import pictures
 from playground.lessons.block_answer import HEAD_KINDS, answer, logit_lens
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-    setting_of_layer,
-)
-from playground.lessons.parts import (
-    KEY,
-    MLP,
-    QUERY,
-    QUIET,
-    TOKEN,
-    WEIGHTS,
-    After,
-    Ask,
-    Chart,
-    Choice,
-    Code,
-    Column,
-    Drawing,
-    Exercise,
-    Part,
-    Row,
-    Wait,
-    When,
-    Words,
-    think,
-)
+from playground.lessons.layers import LAYER, choice_of_layer, layer_of, setting_of_layer
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.questions import Bars, Lines, Number, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pack import pack, upper_layer
@@ -83,37 +51,37 @@ def push_question(
         picture=Lines(
             tuple(range(last_layer + 1)),
             (
-                Series("token, as it enters", tuple(token_lengths), TOKEN),
-                Series("the MLP’s push", tuple(mlp_lengths), MLP, below=True),
-                Series("attention’s push", tuple(attention_lengths), WEIGHTS, shown=1, dots=True, below=True),
+                Series("token, as it enters", tuple(token_lengths), p.TOKEN),
+                Series("the MLP’s push", tuple(mlp_lengths), p.MLP, below=True),
+                Series("attention’s push", tuple(attention_lengths), p.WEIGHTS, shown=1, dots=True, below=True),
             ),
             0, axis_end, "layer", at=(2, last_layer), title="Lengths",
         ),
     )  # fmt: skip
 
 
-def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Wait("Measuring what each layer adds to the tokens …")
+def stream(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Wait("Measuring what each layer adds to the tokens …")
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
         t.median(dim=1).values for t in (lengths.before, lengths.attention_length, lengths.mlp_length)
     )
-    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.identity)
+    yield p.Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.identity)
     ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
     longest_layer, shortest_layer = int(ratios.argmax()), int(ratios.argmin())
-    yield After(
+    yield p.After(
         "block_push",
         choice_of_layer(subject),
-        Drawing("push", packed_arrows(subject, lengths), ("layer", "patch")),
-        Exercise(
+        p.Drawing("push", packed_arrows(subject, lengths), ("layer", "patch")),
+        p.Exercise(
             "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
             f"Layer {longest_layer}: the median push is {float(ratios.max()):.2f} × as long as the median token. In "
             f"layer {shortest_layer} it is {float(ratios.min()):.2f} ×.",
             hint="In the chart above, compare two lines, not one.",
             id="block_push",
-            done=When({"layer": [setting_of_layer(longest_layer, subject)]}),
+            done=p.When({"layer": [setting_of_layer(longest_layer, subject)]}),
             tempting=[
-                (When({"layer": [setting_of_layer(longest_push_layer, subject)]}),
+                (p.When({"layer": [setting_of_layer(longest_push_layer, subject)]}),
                  "Here the push itself is longest. But the token is long here, too: compare both."),
             ],
         ),
@@ -159,18 +127,18 @@ class BendFacts:
     outside: float
 
 
-def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
+def mlp(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     import torch
 
     from playground.analysis.block import gelu, hidden
 
-    yield Wait("Running the network, and counting what enters the bend …")
+    yield p.Wait("Running the network, and counting what enters the bend …")
     facts_by_layer = in_turn(
         subject, "bent", lambda trace, give_way: [bend_facts(inputs) for inputs in hidden(trace, give_way)]
     )
     config = subject.vit.config
     has_other_bend = config.activation != "gelu" or config.gated_mlp
-    yield Words(
+    yield p.Words(
         f"The MLP is the same small network for each token: {config.width} numbers → {config.mlp_width} → "
         f"{config.width}. The bend between its two matrices, the **activation function**, is **GELU**: x · Φ(x), where "
         "Φ(x) is the share of the standard normal distribution below x. It stops very negative numbers, and is smooth "
@@ -178,12 +146,12 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     if has_other_bend:
         bend_words = f"{config.activation}{', gated' if config.gated_mlp else ''}"
-        yield Words(f"This model has another bend ({bend_words}); the curve is GELU’s.", small=True)
+        yield p.Words(f"This model has another bend ({bend_words}); the curve is GELU’s.", small=True)
     yield choice_of_layer(subject)
     layer = layer_of(settings.layer, subject)
     facts = facts_by_layer[layer]
-    yield Chart(curves(f"What enters the bend in layer {layer}", facts.counts), "gelu", 290)
-    yield Ask(choice_question(
+    yield p.Chart(curves(f"What enters the bend in layer {layer}", facts.counts), "gelu", 290)
+    yield p.Ask(choice_question(
         "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
         {
             "nothing": ("nothing: their product is one matrix", ""),
@@ -200,7 +168,7 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
         return
     x = torch.linspace(-REACH, REACH, 201)
     curve = gelu(x)
-    yield Words(
+    yield p.Words(
         f"In layer {layer}, {percent(facts.negative)} of the numbers that reach the bend are negative; "
         f"{percent(facts.small)} of those that leave it lie between −0.1 and 0.1. The smallest value of GELU is "
         f"−{-float(curve.min()):.2f}, at x = −{-float(x[curve.argmin()]):.2f}. {percent(facts.outside)} of the numbers "
@@ -230,7 +198,7 @@ def curves(title: str, counts: np.ndarray) -> go.Figure:
         marker_color="rgba(122,81,190,0.35)", name="how often, on this picture", hoverinfo="skip",
     )  # fmt: skip
     for name, y, style in (
-        ("GELU", gelu(x), {"color": MLP, "width": 4}),
+        ("GELU", gelu(x), {"color": p.MLP, "width": 4}),
         ("ReLU", x.relu(), {"color": "gray", "width": 2, "dash": "dot"}),
     ):
         figure.add_scatter(x=x.numpy(), y=y.numpy(), name=name, line=style)
@@ -239,11 +207,11 @@ def curves(title: str, counts: np.ndarray) -> go.Figure:
     return figure
 
 
-def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
+def norms(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_INITIAL_STD
 
     pre, post, small_start = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
-    yield Ask(Question(
+    yield p.Ask(Question(
         "block_norms",
         f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
         Number(0.02, 2, step=0.01, log=True), post[-1],
@@ -266,22 +234,22 @@ def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
         picture=Lines(
             tuple(DEPTHS),
             (
-                Series("pre-norm", pre, QUERY, dots=True),
-                Series("both, small start", small_start["post"], QUIET, dash=True, below=True),
-                Series("post-norm", post, KEY, shown=1, dots=True),
+                Series("pre-norm", pre, p.QUERY, dots=True),
+                Series("both, small start", small_start["post"], p.QUIET, dash=True, below=True),
+                Series("post-norm", post, p.KEY, shown=1, dots=True),
             ),
             0.02, 1, "layers of the network", at=(2, len(DEPTHS) - 1), title="Gradient of the last MLP’s second matrix",
             log_x=True, log_y=True, x_ticks=tuple(DEPTHS),
         ),
     ))  # fmt: skip
-    yield Row(
-        Column(
-            Words(":blue[**pre-norm**], a ViT: the stream is never rescaled"),
-            Code("x = x + attention(norm(x))\nx = x + mlp(norm(x))"),
+    yield p.Row(
+        p.Column(
+            p.Words(":blue[**pre-norm**], a ViT: the stream is never rescaled"),
+            p.Code("x = x + attention(norm(x))\nx = x + mlp(norm(x))"),
         ),
-        Column(
-            Words(":orange[**post-norm**], the first transformer: every sum is"),
-            Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
+        p.Column(
+            p.Words(":orange[**post-norm**], the first transformer: every sum is"),
+            p.Code("x = norm(x + attention(x))\nx = norm(x + mlp(x))"),
         ),
     )
     yield from one_norm(subject, settings.times)
@@ -291,22 +259,22 @@ FACTORS = (1, 10, 100)
 DRAWN_COUNT = 48  # how many of a token's numbers are drawn
 
 
-def one_norm(subject: Subject, factor: int) -> Iterator[Part]:
+def one_norm(subject: Subject, factor: int) -> Iterator[p.Part]:
     """One token, multiplied by `factor`, before and after LayerNorm, which undoes the factor."""
     from playground.analysis import block
 
     trace = subject.trace()
     token = trace.token(start_patch(subject.name, trace.grid))
     (before_norm, after_norm), (_, unscaled_norm) = block.normed(trace, token, factor), block.normed(trace, token, 1)
-    yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in FACTORS})
+    yield p.Choice("times", "A token of this picture, times", {n: f"{n}" for n in FACTORS})
     shown_bars = [numbers[:DRAWN_COUNT].tolist() for numbers in (before_norm, after_norm)]
     figure = pictures.two_bar_charts(
-        ("before", shown_bars[0], TOKEN), ("after the norm", shown_bars[1], QUERY),
+        ("before", shown_bars[0], p.TOKEN), ("after the norm", shown_bars[1], p.QUERY),
         hover="number %{x}: %{y:.2f}<extra></extra>", title=f"Its first {DRAWN_COUNT} numbers",
     )  # fmt: skip
-    yield Chart(figure, "layer-norm", 260)
+    yield p.Chart(figure, "layer-norm", 260)
     mean = f"{float(before_norm.mean()):.2g}".replace("-", "−")
-    yield Words(
+    yield p.Words(
         f"**LayerNorm** takes the mean, {mean}, from each number and divides by the deviation, "
         f"{float(before_norm.std(correction=0)):.3g}: mean 0, deviation {float(after_norm.std(correction=0)):.2f}. "
         f"Times {factor}, a number after it differs by at most {float((after_norm - unscaled_norm).abs().max()):.1g}."
@@ -319,14 +287,14 @@ BOX_NAMES = (
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
 
 
-def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Wait(f"Counting the parameters of {subject.model} …")
+def whole_model(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Wait(f"Counting the parameters of {subject.model} …")
     config = subject.vit.config
     rows, columns = (side // config.patch_size for side in subject.size)
     boxes = {box.name: box for box in boxes_of(subject.vit, rows * columns + len(config.prefix), subject.size)}
     counts = {name: box.parameter_count for name, box in boxes.items()}
     total, in_layers = sum(counts.values()), sum(counts[name] for name in IN_LAYERS)
-    yield Ask(Question(
+    yield p.Ask(Question(
         "block_weights",
         f"Of all parameters of {subject.model}, its MLPs have ▢.",
         Number(0, 100, " %"), 100 * counts["MLP"] / total,
@@ -342,13 +310,13 @@ def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
             title=f"{total:,} parameters, {percent(in_layers / total)} in the {config.depth} layers",
         ),
     ), subject.model_name)  # fmt: skip
-    yield Choice("box", "Open a box", {name: name for name in boxes})
+    yield p.Choice("box", "Open a box", {name: name for name in boxes})
     box = boxes.get(settings.box, boxes["Attention"])
     layer_words = f" × {config.depth} layers" if box.name in IN_LAYERS else ""
     formula = f"\n\n`{box.formula}`" if box.formula else ""
-    yield Row(
-        Words(f"**{box.name}{layer_words}.** {box.says}{formula}"),
-        Words(f"what leaves it: **{box.shape}** numbers"),
+    yield p.Row(
+        p.Words(f"**{box.name}{layer_words}.** {box.says}{formula}"),
+        p.Words(f"what leaves it: **{box.shape}** numbers"),
         shares=(3, 2),
     )
     share = box.parameter_count / total
@@ -357,21 +325,21 @@ def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
     gain_sentence = (
         f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
     )
-    yield After(
+    yield p.After(
         "block_weights",
-        Words(
+        p.Words(
             f"learned in it: **{box.parameter_count:,}** parameters, {percent(share)} of all"
             if box.parameter_count
             else "learned in it: nothing"
         ),
-        Exercise(
+        p.Exercise(
             "Open the box that has most of the parameters.",
             f"{largest_box.name}: {largest_box.parameter_count:,}. {largest_box.says}",
             hint="The longest bar.",
             id="block_largest",
-            done=When({"box": [largest_box.name]}),
+            done=p.When({"box": [largest_box.name]}),
         ),
-        think(
+        p.think(
             "Which of the nine steps on the page Shapes have parameters?",
             f"Three, here with D = {D}. The norm of step 1 has 2D = {2 * D:,}. The matrix that makes Q, K and V has "
             f"3D² + 3D = {3 * D * (D + 1):,}. W_O has D² + D = {D * (D + 1):,}. The split into heads, the scores, the "
@@ -482,7 +450,7 @@ POSITIONS = {
 
 
 def _parameter_count(*modules: nn.Module) -> int:
-    return sum(p.numel() for module in modules for p in module.parameters())
+    return sum(tensor.numel() for module in modules for tensor in module.parameters())
 
 
 LESSON = Lesson(

@@ -12,26 +12,8 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from playground import samples
+from playground.lessons import parts as p
 from playground.lessons.lesson import Settings, Subject, in_turn
-from playground.lessons.parts import (
-    QUERY,
-    VALUE,
-    After,
-    Ask,
-    Chart,
-    Choice,
-    Exercise,
-    Fold,
-    Part,
-    Pick,
-    Picture,
-    Row,
-    Table,
-    Wait,
-    When,
-    Words,
-    think,
-)
 from playground.lessons.pictures import at_map_size, lit_picture, two_bar_charts
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.numbers import percent
@@ -100,7 +82,7 @@ def judged_example(subject: Subject) -> Example | None:
     return in_turn(subject, "judged", lambda trace, turn: block.example_of(trace, samples.named(name).labels, turn))
 
 
-def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
+def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> p.Row:
     """The picture as a narrow strip, and sentences about it. `no_head`: the sentence for a model without a
     classifier."""
     model, sentences = answer.subject.model, []
@@ -113,7 +95,7 @@ def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
     image = at_map_size(answer.subject.image)
     strip_width = round(STRIP_HEIGHT * image.width / image.height)
     text = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
-    return Row(Picture(as_jpeg(image), width=strip_width), Words(text), shares=(strip_width, 1200 - strip_width))
+    return p.Row(p.Picture(as_jpeg(image), width=strip_width), p.Words(text), shares=(strip_width, 1200 - strip_width))
 
 
 def truth_sentence(answer: ModelAnswer, model: str) -> str:
@@ -142,8 +124,8 @@ READOUT_TEXTS = {
 }
 
 
-def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Wait(f"Asking {subject.model} what it answers …")
+def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Wait(f"Asking {subject.model} what it answers …")
     result = find_answer(subject)
     config, logits, labels = result.config, result.trace.logits, result.labels
     assert logits is not None
@@ -155,12 +137,12 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     false_labels = [number for number in other_labels if number not in result.true_labels] or other_labels
     unlikely = next((number for number in false_labels if shares[number] < UNLIKELY), false_labels[-1])
     named_shares = [(labels[number], float(shares[number])) for number in (unlikely, likeliest)]
-    yield Ask(loss_question(*named_shares[0], *named_shares[1], config.multi_label), result.subject.identity)
-    yield Words(
+    yield p.Ask(loss_question(*named_shares[0], *named_shares[1], config.multi_label), result.subject.identity)
+    yield p.Words(
         f"After the last layer one vector is read out, here {READOUT_TEXTS[config.pool]}, and a matrix turns it into "
         "one number a class: the **logits**."
     )
-    yield Pick(
+    yield p.Pick(
         "supposed",
         "A **label**: suppose that the picture shows it"
         if config.multi_label
@@ -169,29 +151,31 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
     yield label_table(result, label)
-    yield Words(loss_words(result, label))
-    yield Fold(
+    yield p.Words(loss_words(result, label))
+    yield p.Fold(
         "More: the label as a vector, one-hot",
-        Chart(one_hot(result, label), "one-hot", 240),
-        Words(look_up_words(result, label)),
+        p.Chart(one_hot(result, label), "one-hot", 240),
+        p.Words(look_up_words(result, label)),
     )
-    yield Fold("More: the head for pre-training", *pretraining(result, settings.top))
-    modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes in training mode", modes, Words(two_passes_words(result, settings.mode == "train")))
+    yield p.Fold("More: the head for pre-training", *pretraining(result, settings.top))
+    modes = p.Choice("mode", "Two passes with", MODES)
+    yield p.Fold(
+        "More: two passes in training mode", modes, p.Words(two_passes_words(result, settings.mode == "train"))
+    )
     costliest = int(logits.argmin())
-    yield Exercise(
+    yield p.Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
         f"{costliest}: {labels[costliest]}, with the smallest logit of all, {number_text(logits[costliest])}. A "
         "smaller logit is a smaller probability, and −log of a smaller probability is a larger loss.",
         hint="It has the smallest logit. Choose another label, and watch the loss.",
         id="block_dear",
-        done=When({"supposed": [setting_of_label(costliest, result)]}),
+        done=p.When({"supposed": [setting_of_label(costliest, result)]}),
         answers=(
             ("a smaller logit, a larger loss", ""),
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
         ),
     )
-    yield think(
+    yield p.think(
         "A program calls `model.eval()` before it shows a picture. Why?",
         "While training, dropout sets random numbers to 0: two passes differ. `eval()` switches that off, and the "
         "statistics of the batch; gradients are switched off by `torch.no_grad()`.",
@@ -199,7 +183,6 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def setting_of_label(label: int, answer: ModelAnswer) -> str:
-    """The value of the setting `supposed` for this label."""
     return "" if label == answer.label else str(label)
 
 
@@ -211,27 +194,26 @@ def loss_question(label: str, share: float, likeliest: str, likeliest_share: flo
     """The question: how large would the loss be if an unlikely label were right? It is asked on the curve of −log p.
     `is_multi_label`: whether each label has a sigmoid of its own. The truth is computed from the rounded numbers on the
     page, so that a reader gets the same result."""
-    p, top_share = max(round(share, 3), 0.001), max(round(likeliest_share, 3), 0.001)
-    points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
-    shown_count = int((points > 0.55).sum())
+    share, top_share = max(round(share, 3), 0.001), max(round(likeliest_share, 3), 0.001)
+    points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [share]]))[::-1]
+    shown_count, words = int((points > 0.55).sum()), percent(share, 1)
     if is_multi_label:
-        rest, loss_no = round(1 - p, 3), -math.log(1 - p)
-        asks = (
-            f"This model gives *{label}* a probability of {percent(p, 1)}. If the picture showed that, it would cost ▢."
-        )
+        rest, loss_no = round(1 - share, 3), -math.log(1 - share)
+        asks = f"This model gives *{label}* a probability of {words}. If the picture showed that, it would cost ▢."
         explanation = (
             "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
-            f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {rest:.3f} = {loss_no:.2f}."
+            f"shows it, −log (1 − p) if not: −log {share:.3f} = {-math.log(share):.2f} or −log {rest:.3f} = "
+            f"{loss_no:.2f}."
         )
         prose = (
             "Logits say how much speaks for each class. Several may be true, so a **sigmoid** makes a probability of "
             "each by itself. The loss is the price of the probability that the *truth* got: nothing for 100 %."
         )
     else:
-        asks = f"A softmax gives *{label}* a share of {percent(p, 1)}. If that was right, the loss would be ▢."
+        asks = f"A softmax gives *{label}* a share of {words}. If that was right, the loss would be ▢."
         explanation = (
-            f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
-            f"{-math.log(p):.2f}. For *{likeliest}*, {percent(top_share, 1)}, it would be "
+            f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {share:.3f} = "
+            f"{-math.log(share):.2f}. For *{likeliest}*, {percent(top_share, 1)}, it would be "
             f"{abs(math.log(top_share)):.2f}."
         )
         prose = (
@@ -239,26 +221,26 @@ def loss_question(label: str, share: float, likeliest: str, likeliest_share: flo
             "share that the *right* class got: nothing for 100 %."
         )
     return Question(
-        "block_loss", asks, Number(0, 8, step=0.05), -math.log(p),
+        "block_loss", asks, Number(0, 8, step=0.05), -math.log(share),
         f"{explanation} Half the {'probability' if is_multi_label else 'share'} costs {math.log(2):.2f} more, whatever "
         "it was.",
         prose=prose,
         tempting=(
-            ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
-             "1; −log p grows without end."),
+            ((max(0, 1 - share - 0.15), 1 - share + 0.15), "That is 1 − p, what is missing to 1. It can never cost "
+             "more than 1; −log p grows without end."),
             ((0, 0.03), "Only 100 % costs nothing."),
             ((7.5, 8), f"So much costs a probability of {percent(math.exp(-7.5))}."),
         ),
         picture=Lines(
-            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=shown_count),),
+            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), p.QUERY, shown=shown_count),),
             0, 8, "p, the probability of what is true" if is_multi_label else "p, the share of the right class",
-            at=(0, int(np.abs(points - p).argmin())), title="Loss",
-            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
+            at=(0, int(np.abs(points - share).argmin())), title="Loss",
+            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(share, label),),
         ),
     )  # fmt: skip
 
 
-def label_table(answer: ModelAnswer, label: int) -> Table:
+def label_table(answer: ModelAnswer, label: int) -> p.Table:
     """The likeliest labels and the chosen one; for a multi-label model with known true labels also each label's
     loss."""
     from playground.analysis import block
@@ -275,7 +257,7 @@ def label_table(answer: ModelAnswer, label: int) -> Table:
         row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
         rows.append([*row, "yes" if i in answer.true_labels else "no", number_text(costs[i])][:columns])
     kind = "sigmoid: several may be true" if config.multi_label else "softmax: they sum to 1"
-    return Table(["class", "logit", f"probability ({kind})", "in the picture", "costs"][:columns], rows)
+    return p.Table(["class", "logit", f"probability ({kind})", "in the picture", "costs"][:columns], rows)
 
 
 def loss_words(answer: ModelAnswer, label: int) -> str:
@@ -317,22 +299,22 @@ def one_hot(answer: ModelAnswer, label: int) -> go.Figure:
     matrix = answer.matrix  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
     row = (matrix.new_tensor(vector) @ matrix).tolist()
-    return two_bar_charts(("one-hot", vector, QUERY), (f"× W: row {label}", row, VALUE))
+    return two_bar_charts(("one-hot", vector, p.QUERY), (f"× W: row {label}", row, p.VALUE))
 
 
 HEAD_KINDS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
 
 
-def pretraining(answer: ModelAnswer, top: str) -> Iterator[Part]:
+def pretraining(answer: ModelAnswer, top: str) -> Iterator[p.Part]:
     from playground.analysis import block
     from playground.lessons import experiments
 
     width, classes = answer.config.width, len(answer.labels)
     hidden_count, matrix_count = block.pretraining_head(width, classes)
-    yield Choice("top", "The head", HEAD_KINDS)
+    yield p.Choice("top", "The head", HEAD_KINDS)
     shapes = experiments.readout_shapes(top, width, classes)
-    yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
-    yield Words(
+    yield p.Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
+    yield p.Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
         f"{hidden_count:,} parameters instead of {matrix_count:,}. For fine-tuning both are thrown away, and a new "
         f"matrix begins at 0. This model has only the matrix."
@@ -340,7 +322,6 @@ def pretraining(answer: ModelAnswer, top: str) -> Iterator[Part]:
 
 
 def two_passes_words(answer: ModelAnswer, is_training: bool) -> str:
-    """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
     first_logits, second_logits = block.two_passes(answer.trace, is_training)
@@ -363,17 +344,17 @@ def place_words(layers: int) -> str:
 SAME_FIRST_TEXT = "The first is the same for every picture: the class token has heard nothing yet. "
 
 
-def percent_text(p: float) -> str:
+def percent_text(x: float) -> str:
     """A percentage as text, with one decimal near 0, 50 and 100: else 50.4 would read 50 and be called above one
     half."""
-    near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
-    return f"{p:.1f}" if near_a_mark else f"{p:.0f}"
+    near_a_mark = any(abs(x - n) < 0.5 for n in (0, 50, 100))
+    return f"{x:.1f}" if near_a_mark else f"{x:.0f}"
 
 
 def above_half(probabilities: Sequence[float]) -> str:
     """A sentence that says after which layer the probability stays above one half. Compares the numbers as the page
     rounds them."""
-    is_above = [round(p, 1) > 50 for p in probabilities]
+    is_above = [round(x, 1) > 50 for x in probabilities]
     if not any(is_above):
         return "It is never above one half. "
     if all(is_above):
@@ -386,20 +367,20 @@ def above_half(probabilities: Sequence[float]) -> str:
     return f"It is above one half {place_words(last_below + 1)} and stays there. "
 
 
-def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
+def logit_lens(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis import block
 
-    yield Wait(f"Asking {subject.model} what each layer would answer …")
+    yield p.Wait(f"Asking {subject.model} what each layer would answer …")
     answer = find_answer(subject)
     label = answer.labels[answer.label]
     yield picture_row(subject, answer, "{model} has no classifier to read with: here is {other}.")
     answers = in_turn(
         answer.subject, ("read", answer.label), lambda trace, turn: block.read_stream(trace, answer.label, turn)
     )
-    shares = tuple(100 * p for p in answers.pooled)
+    shares = tuple(100 * share for share in answers.pooled)
     layers = len(shares) - 1
     middle = layers // 2
-    yield Ask(Question(
+    yield p.Ask(Question(
         "block_read",
         f"In the end {answer.subject.model} gives *{label}* {percent_text(shares[-1])} %. Read {place_words(middle)} "
         f"of {layers}, it is ▢.",
@@ -416,7 +397,7 @@ def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
             ((0.45 * shares[-1], 0.55 * shares[-1]), "Layers do not share it out evenly."),
         ),
         picture=Lines(
-            tuple(range(len(shares))), (Series(label, shares, QUERY, shown=1, dots=True),),
+            tuple(range(len(shares))), (Series(label, shares, p.QUERY, shown=1, dots=True),),
             0, 100, "layers that it has passed", at=(0, middle), title=f"Probability of “{label}”", unit=" %",
         ),
     ), f"{answer.subject.identity} {answer.label}")  # fmt: skip
@@ -424,18 +405,18 @@ def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
     best_layer, peak_words = max(range(len(majorities)), key=majorities.__getitem__), ""
     if majorities[best_layer] > majorities[-1]:
         peak_words = f"; most do so {place_words(best_layer)}, {percent(majorities[best_layer])}"
-    yield After(
+    yield p.After(
         "block_read",
-        Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
+        p.Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
         maps(answer.subject.image, answers),
-        Words(
+        p.Words(
             f"After the last layer {percent(majorities[-1])} of the patches give *{label}* more than 50 %{peak_words}. "
             "In training the classifier never read a patch alone."
         ),
     )
 
 
-def maps(image: Image.Image, answers: LogitLens) -> Row:
+def maps(image: Image.Image, answers: LogitLens) -> p.Row:
     """Maps of the label's probability, read from each patch alone, after some of the layers. One colour scale for
     all."""
     layers = len(answers.patches)
@@ -445,4 +426,4 @@ def maps(image: Image.Image, answers: LogitLens) -> Row:
     small_image.thumbnail((MAP_SIDE, MAP_SIDE))
     captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
     jpegs = [lit_picture(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]
-    return Row(*(Picture(jpeg, caption) for jpeg, caption in zip(jpegs, captions, strict=True)))
+    return p.Row(*(p.Picture(jpeg, caption) for jpeg, caption in zip(jpegs, captions, strict=True)))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playground.lessons import parts as p
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question, made
 from playground.numbers import percent
-
-if TYPE_CHECKING:
-    pass
 
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # the value of each token, a single number
@@ -24,22 +21,22 @@ LARGEST_VALUE = max(VALUES)
 NEAR_LARGEST = LARGEST_VALUE - 10  # a token whose new value is larger counts as near the largest value
 
 
-def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
+def arrows(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis import by_hand
 
     start: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
     weights = by_hand.weights(start)
     a_to_b, b_to_a = (percent(float(weights[place])) for place in ((0, 1), (1, 0)))
-    yield Words(
+    yield p.Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
         "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
     )
-    yield Drawing("arrows", {"start": first_arrows()}, ("arrows",))
+    yield p.Drawing("arrows", {"start": first_arrows()}, ("arrows",))
     longer_arrows = start.clone()
     longer_arrows[:9] *= 2
     old_row, new_row = (100 * by_hand.weights(a)[0] for a in (start, longer_arrows))
     index, largest_weight = int(old_row.argmax()), float(old_row.max())
-    yield Ask(Question(
+    yield p.Ask(Question(
         "by_hand_query",
         "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
         Number(0, 100, " %"), float(new_row[index]),
@@ -57,22 +54,22 @@ def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
              "shrink."),
         ),
     ))  # fmt: skip
-    yield After(
+    yield p.After(
         "by_hand_query",
-        Exercise(
+        p.Exercise(
             "Make A listen to everybody equally. How many ways are there?",
             "Infinitely many. Set A’s **query** to 0, 0. Or make all keys the same: *equal* scores are enough, they "
             "need not be 0. Or let the keys differ only at a right angle to A’s query: that changes no score of A.",
             hint="Which scores make all nine powers of e equal? They need not be 0.",
             id="by_hand_even",
-            done=Reported("arrows", "even"),
+            done=p.Reported("arrows", "even"),
             answers=(
                 ("one: A’s query is 0, 0", "That is one. What if all nine keys are the same?"),
                 ("nine, one for each key", "No key of its own makes a row even: all scores have to be equal."),
                 ("infinitely many", ""),
             ),
         ),
-        Exercise(
+        p.Exercise(
             "Press *Queries = keys*: now one vector has both roles. What do you see in the scores?",
             "They are symmetric, and among vectors of one length each token scores highest with itself: it can only "
             "look for its like. With **two** matrices, W_Q and W_K, it can look for something other than what it is; "
@@ -80,22 +77,22 @@ def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
             hint="Turn the tab above the matrix from weights to scores. Compare row A, column B with row "
             "B, column A.",
             id="by_hand_one_role",
-            done=Reported("arrows", "one_role"),
+            done=p.Reported("arrows", "one_role"),
             answers=(
                 ("they are symmetric", ""),
                 ("they are all equal", "Only rows of equal tokens are. Compare row A, column B with row B, column A."),
                 ("each row sums to 1", "So do weights. Scores may sum to anything."),
             ),
         ),
-        Exercise(
+        p.Exercise(
             "Make A give B more than half of its weight, while B gives A less than a tenth.",
             "One score comes from A’s query and B’s key, the other from B’s query and A’s key: four arrows. At the "
             f"start A gives B {a_to_b}, and B gives A {b_to_a}: the matrix is not symmetric.",
             hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
             id="by_hand_one_way",
-            done=Reported("arrows", "one_way"),
+            done=p.Reported("arrows", "one_way"),
             tempting=[
-                (Reported("arrows", "both_ways"),
+                (p.Reported("arrows", "both_ways"),
                  "A does so, but B gives A as much as a tenth, too. Turn B’s query away from A’s key."),
             ],
         ),
@@ -111,13 +108,13 @@ def first_arrows() -> str:
     return "_".join(map(str, keys[2:] + keys[:2] + keys))
 
 
-def values(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def values(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
         "all values, weighted by its row. Drag an arrow."
     )
-    yield Drawing("arrows", {"start": first_arrows()}, ("arrows",))
-    yield Ask(Question(
+    yield p.Drawing("arrows", {"start": first_arrows()}, ("arrows",))
+    yield p.Ask(Question(
         "by_hand_values",
         f"The nine values are {', '.join(map(str, VALUES))}. If all weights of a token are equal, it receives ▢.",
         Number(min(VALUES), max(VALUES)), sum(VALUES) / len(VALUES),
@@ -127,26 +124,26 @@ def values(subject: Subject, settings: Settings) -> Iterator[Part]:
             ((0, 10), "A ninth of a value is little, but nine such ninths are added: that is the mean."),
         ),
     ))  # fmt: skip
-    yield After(
+    yield p.After(
         "by_hand_values",
-        Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEAR_LARGEST}, ("arrows",)),
-        Exercise(
+        p.Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEAR_LARGEST}, ("arrows",)),
+        p.Exercise(
             f"Make A receive more than {NEAR_LARGEST}. Can it receive more than {LARGEST_VALUE}?",
             f"A gives nearly all of its weight to I, whose value is {LARGEST_VALUE}. It can’t receive more: weights "
             "are positive and sum to 1.",
             hint="Which token has the largest value? Turn A’s query to where its key points, and make it long.",
             id="by_hand_receive",
-            done=Reported("received", "a_receives"),
+            done=p.Reported("received", "a_receives"),
             answers=(
                 ("yes", f"What is received is a mean, and no mean is larger than the largest value, {LARGEST_VALUE}."),
                 ("no", ""),
             ),
             tempting=[
-                (Reported("received", "another_receives"),
+                (p.Reported("received", "another_receives"),
                  "Another token receives so much. What A receives is decided by A’s own query."),
             ],
         ),
-        Words(
+        p.Words(
             "It looks like a layer of **neurons**. But a neuron holds one number, a token a whole vector. And a "
             "network *learns* its 81 lines; attention *computes* them from the tokens, anew for each picture. The bend "
             "that a neuron has comes later: the MLP."
@@ -154,32 +151,32 @@ def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def colours(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
     picture = made("colours", patch=settings.patch, temperatures=TEMPERATURES)
-    yield Drawing("friends", picture, ("temperature", "at"))
-    yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
-    yield Exercise(
+    yield p.Drawing("friends", picture, ("temperature", "at"))
+    yield p.Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
+    yield p.Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
         "The dot product of two colours of length one lies between 0 and 1. Divided by a temperature of 1, no weight "
         f"is more than e¹ = {math.e:.1f} times another one. A small temperature spreads the scores, as a *longer* "
         "query does.",
         hint="To which end? The line below the pictures says to how many patches it listens.",
         id="by_hand_hot",
-        done=When({"temperature": [temperature for temperature in TEMPERATURES if temperature >= EVEN_TEMPERATURE]}),
+        done=p.When({"temperature": [temperature for temperature in TEMPERATURES if temperature >= EVEN_TEMPERATURE]}),
         answers=(
             ("all scores become nearly equal", ""),
             ("all colours become alike", "The colours stay: the temperature divides their scores alone."),
         ),
         tempting=[
-            (When({"temperature": TEMPERATURES[-1:]}),
+            (p.When({"temperature": TEMPERATURES[-1:]}),
              "That is the other end: nearly all of the weight goes to the very same colour."),
         ],
     )  # fmt: skip
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
         {
             "direction": ("a vector of length one has forgotten how bright the colour was", ""),
@@ -193,13 +190,13 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
     ))  # fmt: skip
 
 
-def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def masks(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "Hide a token: **−∞** is added to its score before the softmax. e^−∞ is exactly 0, and the row still sums to "
         "one."
     )
-    yield Drawing("masks", {}, ("arrows", "mask"))
-    yield Ask(choice_question(
+    yield p.Drawing("masks", {}, ("arrows", "mask"))
+    yield p.Ask(choice_question(
         "by_hand_mask", "B must not be heard, and each row must still sum to 1. What do you do?",
         {
             "minus": ("−∞ is added to B’s scores before the softmax", ""),
@@ -213,15 +210,15 @@ def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
         "e^−∞ is exactly 0: the softmax shares out 1 among the others. Code fills −∞ in (`masked_fill`); multiplying, "
         "(1 − mask)·(−∞), makes 0·(−∞), which is not a number.",
     ))  # fmt: skip
-    yield Exercise(
+    yield p.Exercise(
         "A text model predicts the next word: no word may listen to a later one. Set that mask.",
         "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so "
         "a ViT has no such mask.",
         hint="One button above the matrices says it in words.",
         id="by_hand_causal",
-        done=When({"mask": ["causal"]}),
+        done=p.When({"mask": ["causal"]}),
         tempting=[
-            (Reported("masks", "some_hidden"),
+            (p.Reported("masks", "some_hidden"),
              "These are hidden from all rows alike. A word may hear those before it."),
         ],
     )  # fmt: skip

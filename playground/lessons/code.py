@@ -7,22 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from playground.lessons import parts as p
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, in_turn
-from playground.lessons.parts import (
-    After,
-    Ask,
-    Choice,
-    Code,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Row,
-    Table,
-    Wait,
-    When,
-    Words,
-)  # fmt: skip
 from playground.lessons.questions import Number, Photo, Question, choice_question
 from playground.numbers import percent
 
@@ -41,27 +27,29 @@ MODULE_TITLES = {
 LINE_NAMES = ("scores", "powers", "weights", "mixture")
 
 
-def file(subject: Subject, settings: Settings) -> Iterator[Part]:
+def file(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.lessons.listing import PARTS
 
-    yield Choice("part", "Part", PART_TITLES)
-    yield Words(PARTS[settings.part].says)
-    yield Drawing("read", {"parts": [asdict(listing) for listing in PARTS[settings.part].read()]})
+    yield p.Choice("part", "Part", PART_TITLES)
+    yield p.Words(PARTS[settings.part].says)
+    yield p.Drawing("read", {"parts": [asdict(listing) for listing in PARTS[settings.part].read()]})
     yield try_it(settings.module)
-    yield Exercise(
+    yield p.Exercise(
         "Open the part in which W_O is applied. What is it called there?",
         "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
         hint="Attention gives a result for every head. Where are they put together again?",
         id="code_output",
-        done=When({"part": ["heads"]}),
+        done=p.When({"part": ["heads"]}),
         answers=(
             ("`self.qkv`", "That makes queries, keys and values, before the heads have anything to say."),
             ("`self.proj`", ""),
             ("`self.attn`", "That is attention as a whole; W_O is inside of it."),
         ),
-        tempting=[(When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")],
+        tempting=[
+            (p.When({"part": ["layer"]}), "Here the heads are used as a whole: `self.attn`. W_O is inside of it.")
+        ],
     )
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
         {
             "columns": ("the columns would sum to 1, and the rows would not", ""),
@@ -74,16 +62,15 @@ def file(subject: Subject, settings: Settings) -> Iterator[Part]:
     ))  # fmt: skip
 
 
-def try_it(module_name: str) -> Fold:
-    """Shows a small module, and what PyTorch finds in it and does with it, by running the code on the page."""
+def try_it(module_name: str) -> p.Fold:
     from playground.lessons import listing
 
     trial = listing.try_module(module_name)
-    return Fold(
+    return p.Fold(
         "Try it: Parameter, Sequential, ModuleList",
-        Choice("module", "The module holds", MODULE_TITLES),
-        Code.of(listing.MODULE_MAKERS[module_name]),
-        Table(
+        p.Choice("module", "The module holds", MODULE_TITLES),
+        p.Code.of(listing.MODULE_MAKERS[module_name]),
+        p.Table(
             ("", "is"),
             [
                 ("found by `parameters()`", ", ".join(trial.parameter_names) or "nothing"),
@@ -95,13 +82,13 @@ def try_it(module_name: str) -> Fold:
     )
 
 
-def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
+def attention_twice(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
     listings = (listing(function).lines for function in (attention_by_hand, attention))
-    yield Row(*(Code("\n".join(line.text for line in lines)) for lines in listings))
-    yield Ask(choice_question(
+    yield p.Row(*(p.Code("\n".join(line.text for line in lines)) for lines in listings))
+    yield p.Ask(choice_question(
         "code_fused", "The fused kernel never holds the table of all weights. What does it compute?",
         {
             "same": ("the same numbers, but for rounding", ""),
@@ -113,11 +100,11 @@ def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
         },
         "The difference on this picture stands below: it is that of 32-bit sums.",
     ))  # fmt: skip
-    yield Wait("Comparing both on this picture …")
+    yield p.Wait("Comparing both on this picture …")
     numbers = picture_numbers(subject)
-    yield After(
+    yield p.After(
         "code_fused",
-        Words(
+        p.Words(
             f"Their largest difference on this picture{numbers['some']}, all layers and heads: "
             f"**{numbers['apart']:.1e}**. *Cost*, step 4, measures how long each takes."
         ),
@@ -126,13 +113,13 @@ def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield julia_fold(settings.line)
 
 
-def blocks_fold(numbers: dict[str, Any]) -> Fold:
+def blocks_fold(numbers: dict[str, Any]) -> p.Fold:
     from playground.lessons.experiments import BLOCK, in_blocks
 
-    return Fold(
+    return p.Fold(
         "In blocks, as FlashAttention does it",
-        Code.of(in_blocks),
-        Words(
+        p.Code.of(in_blocks),
+        p.Words(
             "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps the "
             "largest score so far, the sum of the powers, the mixture; when a larger score comes, sum and mixture "
             "shrink. Our forward pass calls such a kernel, keeps queries and keys, and makes a row when you point at a "
@@ -142,18 +129,18 @@ def blocks_fold(numbers: dict[str, Any]) -> Fold:
     )
 
 
-def julia_fold(line: str) -> Fold:
+def julia_fold(line: str) -> p.Fold:
     from playground.lessons.experiments import JULIA, PYTHON, STEP_TITLES, line_by_line
 
     python, julia, numbers = line_by_line(line)
     rows = [[f"{number:.2f}".replace("-", "−") for number in row] for row in numbers.tolist()]
-    return Fold(
+    return p.Fold(
         "In Julia, beside Python",
-        Row(Code(PYTHON.strip()), Code(JULIA.strip(), "julia")),
-        Choice("line", "One line", STEP_TITLES),
-        Row(Code(python), Code(julia, "julia")),
-        Table((f"{STEP_TITLES[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
-        Words(
+        p.Row(p.Code(PYTHON.strip()), p.Code(JULIA.strip(), "julia")),
+        p.Choice("line", "One line", STEP_TITLES),
+        p.Row(p.Code(python), p.Code(julia, "julia")),
+        p.Table((f"{STEP_TITLES[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
+        p.Words(
             "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
             "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
         ),
@@ -161,7 +148,6 @@ def julia_fold(line: str) -> Fold:
 
 
 def picture_numbers(subject: Subject) -> dict[str, Any]:
-    """The numbers in this lesson's sentences, measured on all layers of the picture."""
     return in_turn(subject, "measured", measured_numbers)
 
 
@@ -191,10 +177,10 @@ def measured_numbers(trace: Trace, give_way: Callable[[], None]) -> dict[str, An
     }
 
 
-def library(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Wait("Measuring all rows of this picture …")
+def library(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Wait("Measuring all rows of this picture …")
     numbers = picture_numbers(subject)
-    yield Words(
+    yield p.Words(
         "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
         "a :green[**value**] is what stands in the book."
     )
@@ -202,7 +188,7 @@ def library(subject: Subject, settings: Settings) -> Iterator[Part]:
     breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
     rows, columns = trace.grid
     row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
-    yield Ask(Question(
+    yield p.Ask(Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {trace.tokens} "
         "tokens.",
@@ -219,7 +205,7 @@ def library(subject: Subject, settings: Settings) -> Iterator[Part]:
             words=f"layer {layer}, head {head}: a row",
         ),
     ), subject.identity)  # fmt: skip
-    yield Words(
+    yield p.Words(
         "Where it breaks:\n\n"
         "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
         f"{percent(numbers['differs'])} of {numbers['rows']:,} rows of this picture the patch with the largest weight "

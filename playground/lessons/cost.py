@@ -8,21 +8,8 @@ from dataclasses import asdict, replace
 
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
+from playground.lessons import parts as p
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import (
-    CHANGED,
-    CONVOLUTION,
-    WEIGHTS,
-    After,
-    Ask,
-    Drawing,
-    Exercise,
-    Part,
-    When,
-    Words,
-    Workbench,
-    think,
-)
 from playground.lessons.questions import Bars, Number, Question, choice_question
 
 IMAGE_SIDES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
@@ -52,56 +39,43 @@ ROWS = (  # the rows for one layer: words, formula, and the name of the number o
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-PIECE_TEXTS = {  # piece of the drawing -> the words in it
-    "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
-    "square": {
-        "square": "One head: {entries} scores, to scale",
-        "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
-        "rest": " The last {rest} pixels make no whole patch and are cut off.",
-        "in_a_head": "scores in a head",
-        "in_all": "in {heads} heads × {layers} layers",
-        "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
-        "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
-        "dotted": "{name}: {tokens} tokens, {entries} scores",
-        "who_asks": "who asks (token)",
-        "whom": "whom",
-    },
-    "table": {
-        "layer": "one layer, N = {n}, D = {d}, k = {k}",
-        "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
-        "N², the square of the tokens; the others are its four matrices.",
-    },
-    "switches": {},
-    "ratio": {
-        "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
-        "each_mlp": ", each with the MLP",
-        "textbook": " This is the textbook’s N / k².",
-        "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
-        "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
-        "convolution.",
-    },
-    "flops": {
-        "flops": "FLOPs of a layer of width {d}",
-        "pairs": "only its pairs, N²",
-        "convolution": "{other} {k}×{k} convolution",
-        "and_mlp": " and MLP",
-    },
-    "bytes": {
-        "bytes": "Bytes that a layer keeps for training, {heads} heads",
-        "attention": "attention",
-        "fused": "fused, without the weights",
-        "convolution": "{k}×{k} convolution",
-    },
-    "kept": {
-        "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
-        "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
-        "less": "{times} times less",
-        "more": "{times} times *more*, for so few tokens",
-    },
+TEXTS = {  # the words in the drawing
+    "no_patch": cost.NO_PATCH,
+    "no_heads": cost.NO_HEADS,
+    "square": "One head: {entries} scores, to scale",
+    "sides": "{image} ÷ {patch} = {side} patches a side. (A class token would be one token more.)",
+    "rest": " The last {rest} pixels make no whole patch and are cut off.",
+    "in_a_head": "scores in a head",
+    "in_all": "in {heads} heads × {layers} layers",
+    "pair_scores": "attention: {tokens} tokens × {tokens} tokens = {entries} scores in every head",
+    "neighbours": "{k}×{k} convolution: {tokens} tokens × {reads} = {read} neighbours read",
+    "dotted": "{name}: {tokens} tokens, {entries} scores",
+    "who_asks": "who asks (token)",
+    "whom": "whom",
+    "layer": "one layer, N = {n}, D = {d}, k = {k}",
+    "shares": "Attention is **{attention}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs} grow with "
+    "N², the square of the tokens; the others are its four matrices.",
+    "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} FLOPs = {ratio}.**{textbook} {crossing}",
+    "each_mlp": ", each with the MLP",
+    "textbook": " This is the textbook’s N / k².",
+    "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
+    "from": "From **{first} tokens** on, {side} × {side} patches or {pixels} px, it costs more than the "
+    "convolution.",
+    "flops": "FLOPs of a layer of width {d}",
+    "pairs": "only its pairs, N²",
+    "convolution": "{other} {k}×{k} convolution",
+    "and_mlp": " and MLP",
+    "bytes": "Bytes that a layer keeps for training, {heads} heads",
+    "attention": "attention",
+    "fused": "fused, without the weights",
+    "kept": "**What this playground keeps.** All N × N weights of the {layers} layers are {all}. Their queries and "
+    "keys, from which it makes any row when the cursor asks, are **{kept}**: {less}.",
+    "less": "{times} times less",
+    "more": "{times} times *more*, for so few tokens",
 }  # fmt: skip
 
 
-def drawing(*pieces: str, **says: str) -> Drawing:
+def drawing(*pieces: str, **says: str) -> p.Drawing:
     """The drawing with these pieces, from top to bottom. `says` replaces some of their words."""
     switches = SWITCH_LABELS if "flops" in pieces else {}
     data = {
@@ -121,11 +95,11 @@ def drawing(*pieces: str, **says: str) -> Drawing:
                 for name, case in SIZES.items()
             ],
         },
-        "rows": ROWS if "table" in pieces else (),
-        "says": {name: words for piece in pieces for name, words in PIECE_TEXTS[piece].items()} | says,
-        "colours": {"attention": WEIGHTS, "fused": CHANGED, "convolution": CONVOLUTION},
+        "rows": ROWS,
+        "says": TEXTS | says,
+        "colours": {"attention": p.WEIGHTS, "fused": p.CHANGED, "convolution": p.CONVOLUTION},
     }
-    return Drawing("case", data, (*switches, *DIALS))
+    return p.Drawing("case", data, (*switches, *DIALS))
 
 
 SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
@@ -133,10 +107,10 @@ SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
 )
 
 
-def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
+def pairs(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     small_count, large_count = SMALL_CASE.tokens, LARGE_CASE.tokens
     small_scores, large_scores = small_count**2, large_count**2
-    yield Ask(Question(
+    yield p.Ask(Question(
         "cost_ratio",
         f"224 × 224 pixels are {small_count} patches of 16 × 16. Leave the class token aside: from 1,024 × 1,024 "
         "pixels, a head makes ▢ as many scores.",
@@ -157,10 +131,10 @@ def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
     ))  # fmt: skip
     fine_case, coarse_case = (replace(MIDDLE_CASE, patch=side) for side in (32, 48))
     token_ratio, score_ratio = MIDDLE_CASE.tokens / SMALL_CASE.tokens, MIDDLE_CASE.entries / SMALL_CASE.entries
-    yield After(
+    yield p.After(
         "cost_ratio",
         drawing("dials", "square"),
-        Exercise(
+        p.Exercise(
             "At 384 pixels, choose a patch size that makes no more scores than patches of 16 make at 224.",
             f"{SMALL_CASE.tokens} tokens become {MIDDLE_CASE.tokens}, {token_ratio:.2f} times as many, and "
             f"{SMALL_CASE.entries:,} scores {MIDDLE_CASE.entries:,}: {score_ratio:.1f} times, (384 / 224)⁴. Patches of "
@@ -171,14 +145,14 @@ def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
             id="cost_back",
             done=fewer_tokens(MIDDLE_CASE.image, SMALL_CASE.tokens),
             tempting=[
-                (When({"image": [MIDDLE_CASE.image],
+                (p.When({"image": [MIDDLE_CASE.image],
                        "patch": [side for side in PATCH_SIZES if side < MIDDLE_CASE.patch]}),
                  "Smaller patches make *more* tokens."),
                 (fewer_tokens(SMALL_CASE.image, SMALL_CASE.tokens - 1),
                  "At 224 pixels nothing has grown. Set the image to 384."),
             ],
         ),
-        think(
+        p.think(
             "More heads: what changes, and what doesn’t?",
             "The number of scores changes: every head has its own N × N. The FLOPs of the formulas don’t: each "
             "head is narrower by as much as there are more of them.",
@@ -189,17 +163,18 @@ def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
 PATCH_SIZES = DIALS["patch"].options
 
 
-def fewer_tokens(image: int, most_tokens: int) -> When:
-    """The states in which this image is cut into at most `most_tokens` tokens."""
-    return When({"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]})
+def fewer_tokens(image: int, most_tokens: int) -> p.When:
+    return p.When(
+        {"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]}
+    )
 
 
-def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
+def formulas(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     n, d = SMALL_CASE.tokens, SMALL_CASE.width
     pair_flops = cost.pair_flops(n, d)
     flops = cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops
     shares = tuple(100 * part / sum(flops) for part in flops)
-    yield Ask(Question(
+    yield p.Ask(Question(
         "cost_share",
         f"{n} patches, width {d}: QKᵀ and × V, all that grows with the *square* of the tokens, are ▢ of a layer’s "
         "FLOPs.",
@@ -218,33 +193,33 @@ def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
             title="FLOPs of one layer",
         ),
     ))  # fmt: skip
-    yield After(
+    yield p.After(
         "cost_share",
         drawing("dials", "table", "switches", "ratio", "flops"),
-        Exercise(
+        p.Exercise(
             f"A textbook says that attention costs {n / 9:.1f} times as much as a 3×3 convolution at {n} tokens. The "
             f"page says {SMALL_CASE.attention_flops / SMALL_CASE.convolution_flops:.2f}. Who is right?",
             "Both. The textbook counts QKᵀ alone against a depthwise convolution: 2N²D / 2k²ND = N / k². The page "
             "begins with the whole attention, its four matrices included, against a dense convolution.",
             hint="Two switches: what is counted, and against which convolution.",
             id="cost_textbook",
-            done=When({"count": [cost.SCORES], "other": [cost.DEPTHWISE], "mlp": ["no"]}),
+            done=p.When({"count": [cost.SCORES], "other": [cost.DEPTHWISE], "mlp": ["no"]}),
             answers=(
                 ("the textbook", "It counts the scores alone. Turn the switches back: the page counts more."),
                 ("the page", "It counted the four matrices too, and another convolution. Now it says N / k² as well."),
                 ("both: they count different things", ""),
             ),
             tempting=[
-                (When({"count": [count], "other": [other]}), "Only one of the two is as the textbook has it.")
+                (p.When({"count": [count], "other": [other]}), "Only one of the two is as the textbook has it.")
                 for count, other in ((cost.SCORES, cost.DENSE), (cost.ATTENTION, cost.DEPTHWISE))
             ],
         ),
     )
 
 
-def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
+def memory(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     yield drawing("dials", "bytes", "kept")
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "cost_memory", "With twice as many tokens, how much more memory do all weights take, and how much more do "
         "queries and keys take?",
         {
@@ -259,14 +234,14 @@ def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
     ))  # fmt: skip
 
 
-def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def measured_here(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
         "windows of 4 × 4 tokens; linear attention; a convolution. Half a minute or so."
     )
-    yield Workbench("measure", "Measure it on this machine", NEEDS_TEXT)
+    yield p.Workbench("measure", "Measure it on this machine", NEEDS_TEXT)
     yield drawing("flops", "dials", flops="Counted, until it is measured: FLOPs of a layer")
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "cost_measured", "With many tokens the fused kernel is faster than attention by hand. Does it compute less?",
         {
             "same": ("no: the same products, but hardly anything goes to memory and back", ""),

@@ -15,7 +15,6 @@ Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its sha
 
 
 def shapes_without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
-    """The shapes of attention without matrices: Q = K = V = X."""
     x = batch, tokens, dim
     return [
         ("X, which is also Q, K and V", x),
@@ -51,7 +50,6 @@ def readout_shapes(phase: str, width: int, classes: int) -> Shapes:
 
 
 def patch_shapes(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
-    """The shapes from a picture to a table of tokens."""
     tokens, numbers = (image // patch) ** 2, 3 * patch * patch
     return [
         ("picture", (3, image, image)),
@@ -150,7 +148,6 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK)
 
 
 def block_difference(qkv: QKV, scale: float) -> float:
-    """The largest absolute difference between the outputs of in_blocks and of attention by hand."""
     q, k, v = (_with_batch_axis(t).cpu() for t in qkv)
     return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 

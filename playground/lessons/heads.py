@@ -10,31 +10,9 @@ from urllib.parse import urlencode
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
-from playground.lessons.parts import (
-    CONVOLUTION,
-    QUIET,
-    Ask,
-    Chart,
-    Choice,
-    Drawing,
-    Exercise,
-    Part,
-    Reported,
-    Wait,
-    Words,
-)
+from playground.lessons import parts as p
+from playground.lessons.layers import LAYER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.questions import Bars, Number, Painting, Question, choice_question, made, made_words
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
@@ -79,31 +57,31 @@ ANSWER_TEXT = (  # `share`: what the brightest 2 % of the patches hold of the ro
 )
 
 
-def row(subject: Subject, settings: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
     chosen = dict(zip(("layer", "head"), subject.chosen_head or (), strict=False))
     asks = made_words(QUESTION_TEXT, head=made("far_head", **chosen), layer=made("far_layer", **chosen))
     answer = made_words(ANSWER_TEXT, share=made("far_share", **chosen), largest=made("far_peak", **chosen))
     picture = made("far_row", caption=ENLARGED_CAPTION, **chosen)
     context = " ".join(map(str, chosen.values()))
-    yield Ask(Question("heads_row", asks, Painting(), None, answer, picture), context, afresh=True)
+    yield p.Ask(Question("heads_row", asks, Painting(), None, answer, picture), context, afresh=True)
 
 
-def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
+def atlas(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     """All heads of all layers as cells. A click on a cell opens its head in the microscope."""
-    yield Words(
+    yield p.Words(
         "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
         "microscope."
     )
     offered_measures = measures_of(subject.vit.config.prefix)
     measure = settings.measure if settings.measure in offered_measures else ENTROPY
-    yield Choice("measure", "Colour shows", {key: MEASURES[key][0] for key in offered_measures})
-    yield Words(f"{MEASURES[measure][1]} {missing_sentence(offered_measures)}".strip(), small=True)
-    yield Wait("Measuring heads on this picture …")
+    yield p.Choice("measure", "Colour shows", {key: MEASURES[key][0] for key in offered_measures})
+    yield p.Words(f"{MEASURES[measure][1]} {missing_sentence(offered_measures)}".strip(), small=True)
+    yield p.Wait("Measuring heads on this picture …")
     means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
-    yield Drawing("atlas", atlas_data(subject, trace, means), ("measure",))
-    yield Ask(choice_question(
+    yield p.Drawing("atlas", atlas_data(subject, trace, means), ("measure",))
+    yield p.Ask(choice_question(
         "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
         "spread?",
         {
@@ -116,14 +94,12 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
-    """The measures that make sense for a model with these prefix tokens."""
     has_registers = any(name.startswith("reg") for name in prefix)
     available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
     return [key for key in MEASURES if available.get(key, True)]
 
 
 def missing_sentence(offered_measures: list[str]) -> str:
-    """A sentence that says why a measure is missing."""
     missing_words = [
         word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered_measures
     ]
@@ -175,14 +151,14 @@ def _measure_record(key: str, trace: Trace, means: Habits) -> dict:
     }  # fmt: skip
 
 
-def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
+def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
-    yield Wait("Measuring heads on this picture …")
+    yield p.Wait("Measuring heads on this picture …")
     means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
-    yield Words(near_or_far(means.distance))
-    yield Chart(scatter(trace, means), "heads-distance-by-depth", 290)
-    yield Ask(choice_question(
+    yield p.Words(near_or_far(means.distance))
+    yield p.Chart(scatter(trace, means), "heads-distance-by-depth", 290)
+    yield p.Ask(choice_question(
         "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
         {
             "no": ("not necessarily: a row that is the same everywhere lies there too", ""),
@@ -208,7 +184,6 @@ def near_or_far(distance: np.ndarray) -> str:
 
 
 def trend(by_layer: np.ndarray) -> str:
-    """A word for whether heads attend farther in higher layers."""
     slope = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
@@ -238,8 +213,8 @@ def scatter(trace: Trace, means: Habits) -> go.Figure:
         )  # fmt: skip
     layer_range = [-0.5, trace.layers - 0.5]
     for level, label, colour in (
-        (even_level, "an even row", QUIET),
-        (NEAR_DISTANCE, "nine equal weights", CONVOLUTION),
+        (even_level, "an even row", p.QUIET),
+        (NEAR_DISTANCE, "nine equal weights", p.CONVOLUTION),
     ):
         line = {"color": colour, "width": 2, "dash": "dot"}
         figure.add_scatter(x=layer_range, y=[level] * 2, name=label, mode="lines", line=line, hoverinfo="name")
@@ -252,7 +227,6 @@ def scatter(trace: Trace, means: Habits) -> go.Figure:
 
 
 def habits(subject: Subject) -> Habits:
-    """The numbers of every head of every layer."""
     from playground.analysis.heads import stacked
 
     return stacked([_layer_habits(subject, layer) for layer in range(subject.vit.config.depth)])
@@ -270,12 +244,11 @@ def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def sampled_rows_note(trace: Trace) -> Iterator[Words]:
-    """Yields a sentence if only some of the rows were measured."""
+def sampled_rows_note(trace: Trace) -> Iterator[p.Words]:
     from playground.analysis import heads
 
     if words := heads.sampling_note(trace):
-        yield Words(words, small=True)
+        yield p.Words(words, small=True)
 
 
 Spot = tuple[int, int]  # (layer, head)
@@ -307,47 +280,47 @@ OFF_TEXT = (
 )
 
 
-def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def switch_off(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
         "layer? The layers above have never met zeros, so these tend to overstate what a head matters. Beside them "
         "stands the change with the head’s mean over all tokens in its place."
     )
-    yield Wait("Running the network without heads that are off …")
+    yield p.Wait("Running the network without heads that are off …")
     means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
     strongest_head = spot_of(int(np.nanargmax(means.effect)), means.effect)
     board = board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace))
-    yield Drawing("board", board, ("off",))
+    yield p.Drawing("board", board, ("off",))
     layer, head = strongest_head
-    yield Exercise(
+    yield p.Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
         f"Head {head} of layer {layer}: it adds {means.effect[layer, head]:.2f} × the average of its layer. What adds "
         "much need not matter most for the answer.",
         hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
         id="heads_strongest",
-        done=Reported("board", "strongest_alone"),
+        done=p.Reported("board", "strongest_alone"),
         tempting=[
-            (Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
-            (Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
+            (p.Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
+            (p.Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
         ],
     )
-    yield Exercise(
+    yield p.Exercise(
         "Switch off all heads of one layer. What do the tokens still get from it?",
         "What its MLP adds, and the constant vector of W_O’s bias. The token itself goes past on the skip connection.",
         hint="The number at the left of a row switches the row.",
         id="heads_layer_off",
-        done=Reported("board", "whole_layer"),
+        done=p.Reported("board", "whole_layer"),
         answers=(
             ("nothing", "A layer is more than its heads: look at the MLP and at a bias."),
             ("what the MLP adds, and a constant vector", ""),
         ),
         tempting=[
-            (Reported("board", "several_layers"),
+            (p.Reported("board", "several_layers"),
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
         {
             "may": ("that can’t be told from its weights", ""),
@@ -464,20 +437,20 @@ def layer_sum_question(
     )  # fmt: skip
 
 
-def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
+def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis.ablation import additivity, passes_of_additivity
 
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
     if reason := subject.why_too_long(passes_of_additivity(config.depth, config.heads, layer)):
-        yield Words(reason)
+        yield p.Words(reason)
         return
-    yield Wait("Switching heads off, one after the other …")
+    yield p.Wait("Switching heads off, one after the other …")
 
     effects = in_turn(subject, ("addition", layer), lambda trace, turn: additivity(trace, layer, turn))
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
-    yield Ask(question, f"{subject.identity} {layer}", afresh=True)
+    yield p.Ask(question, f"{subject.identity} {layer}", afresh=True)
 
 
 LESSON = Lesson(

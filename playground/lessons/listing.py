@@ -49,7 +49,6 @@ def listing(source_object: type | Callable) -> Listing:
 
 
 def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
-    """The one line that holds this piece."""
     matching_lines = [line for line in listing(source_object).lines if piece in line.text]
     if len(matching_lines) != 1:
         raise PlaygroundError(
@@ -222,7 +221,6 @@ class ModuleTrial:
 
 @cache
 def try_module(kind: str) -> ModuleTrial:
-    """Builds a module of MODULE_MAKERS, calls it and trains it for one step."""
     module, x = MODULE_MAKERS[kind](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
     former_values = {name: parameter.detach().clone() for name, parameter in parameters.items()}

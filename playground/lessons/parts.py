@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from PIL import Image
 
@@ -61,15 +61,23 @@ class Ask:
     afresh: bool = False
 
 
-class After(tuple):
-    """Parts that are hidden until the reader has guessed, rightly or wrongly."""
+class Named(tuple):
+    """Parts that belong together, with a name."""
 
-    question: str
+    name: str
 
-    def __new__(cls, question: str, *parts: Part) -> After:
-        hidden_parts = super().__new__(cls, parts)
-        hidden_parts.question = question
-        return hidden_parts
+    def __new__(cls, name: str, *parts: Part) -> Self:
+        group = super().__new__(cls, parts)
+        group.name = name
+        return group
+
+
+class After(Named):
+    """Parts that are hidden until the reader has guessed the question `name`, rightly or wrongly."""
+
+
+class Fold(Named):
+    """Parts that are hidden behind a title, their `name`, until a reader opens it."""
 
 
 class Row(tuple):
@@ -85,17 +93,6 @@ class Row(tuple):
 
 class Column(Row):
     """Parts below each other, as an item of a Row."""
-
-
-class Fold(tuple):
-    """Parts that are hidden behind a title until a reader opens it."""
-
-    title: str
-
-    def __new__(cls, title: str, *parts: Part) -> Fold:
-        fold = super().__new__(cls, parts)
-        fold.title = title
-        return fold
 
 
 @dataclass(frozen=True)
@@ -212,11 +209,11 @@ def _records_of(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[
     if isinstance(part, Wait):
         return
     if isinstance(part, After):
-        yield from ({**record, "after": part.question} for record in plain_parts(part, store_bytes))
+        yield from ({**record, "after": part.name} for record in plain_parts(part, store_bytes))
     elif isinstance(part, Row):
         yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, store_bytes)}
     elif isinstance(part, Fold):
-        yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, store_bytes)}
+        yield {"kind": "fold", "title": part.name, "parts": plain_parts(part, store_bytes)}
     else:
         yield {"kind": type(part).__name__.lower()} | _fields(part, store_bytes)
 

@@ -8,24 +8,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from playground.lessons import parts as p
 from playground.lessons import pictures as beside
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.parts import (
-    After,
-    Ask,
-    Choice,
-    Code,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Row,
-    Slider,
-    Table,
-    When,
-    Words,
-    think,
-)
 from playground.lessons.questions import Number, Photo, Pictures, Question, choice_question
 from playground.pack import FORMAT, eight_bits, pack, unpack
 from playground.pictures.jpegs import as_jpeg, data_url, small_url
@@ -34,32 +19,32 @@ from playground.samples import start_patch
 PATCH_SIZES = (8, 14, 16, 20, 32, 48)
 
 
-def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
+def cut(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis import patches
 
     size: Any = SETTINGS["patch"].default
-    yield Ask(tokens_question(subject, size), f"{subject.identity} {size}")
+    yield p.Ask(tokens_question(subject, size), f"{subject.identity} {size}")
     blob = subject.cached(("cut", settings.patch), lambda: packed_patches(subject, settings.patch))
-    yield After(
+    yield p.After(
         "patches_tokens",
-        Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCH_SIZES}),
-        Drawing("patches", blob, ("at", "number")),
-        Row(Code.of(patches.by_unfolding), Code.of(patches.by_convolution)),
-        Fold("More: what is multiplied, and how far the two differ", Words(measured_words(unpack(blob)[0]))),
-        Exercise(
+        p.Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCH_SIZES}),
+        p.Drawing("patches", blob, ("at", "number")),
+        p.Row(p.Code.of(patches.by_unfolding), p.Code.of(patches.by_convolution)),
+        p.Fold("More: what is multiplied, and how far the two differ", p.Words(measured_words(unpack(blob)[0]))),
+        p.Exercise(
             "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
             "Four times as many patches, and so about sixteen times as many weights: each token has a weight "
             "for each token, itself included.",
             hint="The patch size stands above the picture.",
             id="patches_halve",
-            done=When({"patch": [8]}),
+            done=p.When({"patch": [8]}),
             answers=(
                 ("2 × the tokens, 4 × the weights", "Both sides of the grid become twice as long."),
                 ("4 × the tokens, 4 × the weights", "Each token has a weight for *each* token."),
                 ("4 × the tokens, 16 × the weights", ""),
             ),
             tempting=[
-                (When({"patch": [side for side in PATCH_SIZES if side > size]}),
+                (p.When({"patch": [side for side in PATCH_SIZES if side > size]}),
                  "Now a patch is larger, and there are fewer tokens."),
             ],
         ),
@@ -98,7 +83,6 @@ def tokens_question(subject: Subject, P: int) -> Question:
 
 
 def shown_prefix_names(prefix: Sequence[str]) -> tuple[str, ...]:
-    """Names of the prefix tokens, as the lesson shows them."""
     names = {"cls": "CLS", "dist": "DIST"}
     return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
 
@@ -157,13 +141,13 @@ def measured_words(header: dict) -> str:
     )
 
 
-def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def filters(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
         "a picture. The answer is large where a patch looks like its filter. Point at one."
     )
-    yield Drawing("filters", subject.cached("filters", lambda: packed_filters(subject)), ("filter",))
-    yield Ask(choice_question(
+    yield p.Drawing("filters", subject.cached("filters", lambda: packed_filters(subject)), ("filter",))
+    yield p.Ask(choice_question(
         "patches_filter", "A patch is all of one grey. What does a filter answer?",
         {
             "sum": ("each colour’s normalised grey times the sum of its plane, added up, plus a bias", ""),
@@ -230,18 +214,17 @@ PREFIX_KINDS = {
 LEARNED_TEXT = "learned, the same for every picture"
 
 
-def extra_tokens(subject: Subject, settings: Settings) -> Iterator[Part]:
-    """The class token and registers of this model, with their count."""
+def extra_tokens(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     config = subject.vit.config
     rows, columns = (side // config.patch_size for side in config.image_size)
     patch_count, prefix_count = rows * columns, len(config.prefix)
     if not prefix_count:
-        yield Words("This model has patches only: no class token, no registers.")
+        yield p.Words("This model has patches only: no class token, no registers.")
         return
     height, width = subject.size
     shown_rows, shown_columns = height // config.patch_size, width // config.patch_size
     names = shown_prefix_names(config.prefix)
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
         {
             "learned": ("they were learned in training, and are the same for every picture", ""),
@@ -257,9 +240,9 @@ def extra_tokens(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"{subject.model} puts {len(names)} more: " + ", ".join(names) + ".",
         picture=Photo(subject.photo(), (shown_rows, shown_columns), width / height, lines=True),
     ))  # fmt: skip
-    yield Words(f"At the size that it was trained on, {subject.model} has:")
+    yield p.Words(f"At the size that it was trained on, {subject.model} has:")
     counts = {kind: sum(token.startswith(kind) for token in config.prefix) for kind in PREFIX_KINDS}
-    yield Table(
+    yield p.Table(
         ("tokens", "what they are", "where their first numbers come from"),
         [
             *((str(count), PREFIX_KINDS[kind], LEARNED_TEXT) for kind, count in counts.items() if count),
@@ -267,12 +250,12 @@ def extra_tokens(subject: Subject, settings: Settings) -> Iterator[Part]:
             (f"**{patch_count + prefix_count:,}**", "**all**", ""),
         ],
     )
-    yield Words(
+    yield p.Words(
         f"Attention treats them alike: all {patch_count + prefix_count:,} have queries, keys and values, so the table "
         f"of weights has {(patch_count + prefix_count) ** 2:,} cells instead of {patch_count**2:,}."
     )
     usual_words = "A ViT of 14 × 14 = 196 patches has 197 tokens with a class token, and 201 with 4 registers more."
-    yield Fold("More: in other ViTs", Words(usual_words))
+    yield p.Fold("More: in other ViTs", p.Words(usual_words))
 
 
 TABLE_TITLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
@@ -312,18 +295,18 @@ def neighbour_cosines(header: dict, places: np.ndarray) -> tuple[float, float]:
     return float(beside_cosines.mean()), float(below_cosines.mean())
 
 
-def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def positions(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "A token does not know where its patch was. In most ViTs a vector is added, one for each place, its **position "
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
-    yield Choice("table", "Positions", TABLE_TITLES)
+    yield p.Choice("table", "Positions", TABLE_TITLES)
     blob = subject.cached(("places", settings.table), lambda: packed_positions(subject, settings.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
-        yield Drawing("positions", blob, ("place",))
-    yield Fold("More: how these came about", Words(positions_text(header)))
-    yield Exercise(
+        yield p.Drawing("positions", blob, ("place",))
+    yield p.Fold("More: how these came about", p.Words(positions_text(header)))
+    yield p.Exercise(
         "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it "
         "or the one below?",
         "The one beside it. This formula counts patches along the rows, as words of a text: the place "
@@ -331,21 +314,21 @@ def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
         "directions.",
         hint="The choice above the map.",
         id="patches_sines",
-        done=When({"table": ["sinusoidal"]}),
+        done=p.When({"table": ["sinusoidal"]}),
         answers=(
             ("the one beside it", ""),
             ("the one below it", "The formula counts along the rows: below is a whole row of steps away."),
             ("both alike", "They would be, if the formula had a row and a column. It has one count."),
         ),
         tempting=[
-            (When({"table": ["rotary"]}),
+            (p.When({"table": ["rotary"]}),
              "These are turned, by row *and* column. The sinusoidal ones are the second choice."),
         ],
     )  # fmt: skip
     if header["kind"] == "none":  # without positions in this model, the question is about the sinusoidal ones
         header, arrays = unpack(packed_positions(subject, "sinusoidal"))
     kind = KIND_NAMES[header["kind"]]
-    yield Ask(below_question(kind, *neighbour_cosines(header, arrays["places"])), f"{subject.model_name} {kind}")
+    yield p.Ask(below_question(kind, *neighbour_cosines(header, arrays["places"])), f"{subject.model_name} {kind}")
 
 
 KIND_NAMES = {
@@ -407,8 +390,8 @@ def packed_positions(subject: Subject, table: str) -> bytes:
     return pack(header, {"places": places.half().numpy()})
 
 
-def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(choice_question(
+def shuffle(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Ask(choice_question(
         "patches_shuffle", "No positions are added, and the patches come in another order. To which patches does each "
         "patch listen now?",
         {
@@ -428,27 +411,27 @@ def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer = min(settings.after, depth - 1)
     key = ("shuffle", layer, settings.order, settings.positions)
     blob = subject.cached(key, lambda: packed_shuffle(subject, *key[1:]))
-    yield After(
+    yield p.After(
         "patches_shuffle",
-        Row(
-            Choice("positions", "Positions are", {"off": "off", "on": "on"}),
-            Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
+        p.Row(
+            p.Choice("positions", "Positions are", {"off": "off", "on": "on"}),
+            p.Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
         ),
-        Drawing("shuffle", blob, ("asker", "order")),
-        Words(shuffle_verdict(unpack(blob)[0], settings.positions)),
-        Exercise(
+        p.Drawing("shuffle", blob, ("asker", "order")),
+        p.Words(shuffle_verdict(unpack(blob)[0], settings.positions)),
+        p.Exercise(
             "Switch the positions on. Does attention notice the other order now?",
             "Yes. A patch that is moved gets the vector of its new place, and with it another query and key.",
             hint="The choice above the pictures.",
             id="patches_told",
-            done=When({"positions": ["on"]}),
+            done=p.When({"positions": ["on"]}),
             answers=(("yes", ""), ("no", "Look at the largest difference of a weight, below the pictures.")),
             tempting=[
-                (When({"order": range(2, ORDER_COUNT + 1)}),
+                (p.When({"order": range(2, ORDER_COUNT + 1)}),
                  "Another order alone changes nothing, as long as no position is added."),
             ],
         ),
-        think(
+        p.think(
             "A convolution has no table of positions. Why does it not need one?",
             "Its parameters belong to directions: this one for the pixel above, that one for the pixel at the left. "
             "Attention’s weights are computed from the tokens alone.",

@@ -15,7 +15,6 @@ from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
 ENLARGED_SIDE = 480  # pixels along a side of an enlarged picture
-OUTLINE_COLOUR = "#0072b2"
 MAP_SIDE = 360  # pixels, the longer side of a map
 TINY_SIDE = 64  # pixels: a smaller picture is enlarged without smoothing
 

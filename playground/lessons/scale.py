@@ -12,28 +12,8 @@ import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import CURVE_ROW_COUNT, ROW_COUNT, WIDTHS, Curve, Verdict
+from playground.lessons import parts as p
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, in_turn
-from playground.lessons.parts import (
-    CHANGED,
-    QUIET,
-    WEIGHTS,
-    After,
-    Ask,
-    Chart,
-    Choice,
-    Code,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Reported,
-    Row,
-    Wait,
-    When,
-    Words,
-    figure_record,
-    think,
-)
 from playground.lessons.questions import Bars, Lines, Made, Number, Photo, Question, Series, made, made_words
 from playground.numbers import percent
 
@@ -47,7 +27,7 @@ TICKS = (4, 16, 64, 256, 1024)  # at the axes of d_k
 SOME_ROWS = 24  # number of random rows to choose from in the folder without a server
 
 
-def row(subject: Subject, settings: Settings) -> Iterator[Part]:
+def row(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     index = WIDTHS.index(64)
     peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
     scores = softmax.experiment()[int(np.argsort(peaks)[ROW_COUNT // 2]), index]  # of the row with the median peak
@@ -55,7 +35,7 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
         tuple((100 * softmax.softmax(scores * softmax.scale_of(64, power))).tolist()) for power in (0.5, 0.0)
     )
     median = 100 * softmax.curve("peak", 0.0).median[index]
-    yield Ask(Question(
+    yield p.Ask(Question(
         "scale_spread",
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
         "largest weight is ▢.",
@@ -73,27 +53,27 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
             title="64 weights of one row (grey: scores ÷ √64)",
         ),
     ))  # fmt: skip
-    yield Wait("Counting many random rows …")
+    yield p.Wait("Counting many random rows …")
     numbers = row_numbers()
-    yield After(
+    yield p.After(
         "scale_spread",
-        Words("**One random query among 64 random keys.** Turn the dials."),
+        p.Words("**One random query among 64 random keys.** Turn the dials."),
         dials(settings),
-        Exercise(
+        p.Exercise(
             "Make one key take more than 99 % of the weight.",
             "Many numbers in a vector, and no scale. Then scores lie far apart, and the largest is far ahead. A score "
             "that is only 5 higher already gets e⁵ = 148 times the weight.",
             hint="Both dials: more numbers, less scale.",
             id="scale_one_key",
-            done=Reported("softmaxbars", "one_key"),
+            done=p.Reported("softmaxbars", "one_key"),
             tempting=[
-                (When({"dk": WIDTHS[-1:], "power": [power for power in POWERS if power >= 0.5]}),
+                (p.When({"dk": WIDTHS[-1:], "power": [power for power in POWERS if power >= 0.5]}),
                  "More numbers alone do not do it: 1/√d_k takes away just what they bring."),
-                (When({"power": [0.0]}),
+                (p.When({"power": [0.0]}),
                  "Without the scale, but with so few numbers scores do not lie far enough apart."),
             ],
         ),
-        think(
+        p.think(
             "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
             "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys "
             "ahead. Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row’s "
@@ -102,9 +82,9 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def dials(settings: Settings) -> Drawing:
+def dials(settings: Settings) -> p.Drawing:
     scores = softmax.experiment()[settings.row].round(4).tolist()  # (widths, keys)
-    return Drawing(
+    return p.Drawing(
         "softmaxbars", {"widths": WIDTHS, "powers": POWERS, "rows": ROW_COUNT, "scores": scores}, ("dk", "power", "row")
     )
 
@@ -127,11 +107,11 @@ def row_numbers() -> Mapping[str, float]:
     }  # fmt: skip
 
 
-def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+def rows(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     scaled, unscaled = (tuple(softmax.curve("gradient", power).median.tolist()) for power in (0.5, 0.0))
     numbers = row_numbers()
     first_width = int(numbers["less"])
-    yield Ask(Question(
+    yield p.Ask(Question(
         "scale_gradient",
         f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {WIDTHS[-1]:,}, it is ▢.",
         Number(0.0001, 1, step=0.0001, log=True), unscaled[-1],
@@ -146,45 +126,45 @@ def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
              "reacts to anything."),
         ),
         picture=Lines(
-            WIDTHS, (Series("1/√d_k", scaled, WEIGHTS), Series("no scale", unscaled, CHANGED, shown=4)),
+            WIDTHS, (Series("1/√d_k", scaled, p.WEIGHTS), Series("no scale", unscaled, p.CHANGED, shown=4)),
             0.0001, 1, "d_k", at=(1, len(WIDTHS) - 1), title="Gradient let through to q·k, median row", log_x=True,
             log_y=True, x_ticks=TICKS,
         ),
     ))  # fmt: skip
-    yield After(
+    yield p.After(
         "scale_gradient",
-        Words("The line is the median; in the band lie eight of ten rows."),
+        p.Words("The line is the median; in the band lie eight of ten rows."),
         dials(settings),
-        Row(*(
-            Chart(
+        p.Row(*(
+            p.Chart(
                 curves(quantity, *(softmax.curve(quantity, power) for power in (0.0, 0.5))), f"curve_{quantity}", 260,
             )
             for quantity in QUANTITIES
         )),
-        Fold(
+        p.Fold(
             "More: theory, and what is drawn",
-            Words(
+            p.Words(
                 "Dotted, in the first chart: the theory, √d_k × scale. For the others both ends are known. 64 even "
                 "weights: 6 bits, 1/64, a gradient of 0.12 × scale. One key that takes all: 0 bits, 1, no gradient. "
                 "*Gradient* is the Frobenius norm of ∂weights/∂(q·k). It is taken with respect to q·k, not to the "
                 "scaled score, so that both lines are of the same quantity."
             ),
         ),
-        Exercise(
+        p.Exercise(
             "Turn the scale off, and d_k to the first width at which the median gradient is lower without the scale.",
             f"d_k = {first_width}. Below it the scale itself makes every gradient smaller. Above it most rows without "
             "the scale have one winner, and let next to nothing through.",
             hint="In the fourth chart, where do the two lines cross?",
             id="scale_lower",
-            done=When({"power": [0.0], "dk": [first_width]}),
+            done=p.When({"power": [0.0], "dk": [first_width]}),
             tempting=[
-                (When({"power": [0.0], "dk": [width for width in WIDTHS if width > first_width]}),
+                (p.When({"power": [0.0], "dk": [width for width in WIDTHS if width > first_width]}),
                  "Here it is lower. But it is so at a smaller d_k already."),
-                (When({"power": [0.0], "dk": [width for width in WIDTHS if width < first_width]}),
+                (p.When({"power": [0.0], "dk": [width for width in WIDTHS if width < first_width]}),
                  "Here the median row still lets more through without the scale."),
             ],
         ),
-        think(
+        p.think(
             "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
             f"The median is {numbers['off']:.2f} without the scale, {numbers['on']:.3f} with it, for the scale itself "
             "multiplies the gradient by 1/8. But one row in ten, in which one key has won by chance, lets less than "
@@ -195,19 +175,29 @@ def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-QUANTITIES = {  # name -> (title, words for a value)
-    "deviation": ("How far apart scores lie", "scores lie {:.2f} apart"),
-    "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits"),
-    "peak": ("Largest of 64 weights", "the largest weight is {:.3f}"),
-    "gradient": ("Gradient let through to q·k", "the derivative by q·k has a norm of {:.2g}"),
+GRADIENT_TICKS = [0.0001, 0.001, 0.01, 0.1, 1]
+GRADIENT_AXIS = {"type": "log", "tickvals": GRADIENT_TICKS, "ticktext": [f"{t:g}" for t in GRADIENT_TICKS]}
+DEVIATION_AXIS = {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32]}
+QUANTITIES: dict[str, tuple[str, str, dict[str, Any]]] = {  # name -> (title, words for a value, the axis)
+    "deviation": (
+        "How far apart scores lie",
+        "scores lie {:.2f} apart",
+        DEVIATION_AXIS | {"range": [np.log10(0.4), np.log10(42)]},
+    ),
+    "entropy": ("Entropy of the row, bits", "the row has an entropy of {:.2f} bits", {"range": [-0.2, 6.2]}),
+    "peak": ("Largest of 64 weights", "the largest weight is {:.3f}", {"range": [-0.03, 1.03]}),
+    "gradient": (
+        "Gradient let through to q·k",
+        "the derivative by q·k has a norm of {:.2g}",
+        GRADIENT_AXIS | {"range": [-4.4, 0.05]},
+    ),
 }
 
 
 def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figure:
-    """The quantity by d_k, with and without the scale."""
-    title, words = QUANTITIES[quantity]
+    title, words, axis = QUANTITIES[quantity]
     figure = go.Figure()
-    for curve, name, colour in ((unscaled_curve, "no scale", CHANGED), (scaled_curve, "1/√d<sub>k</sub>", WEIGHTS)):
+    for curve, name, colour in ((unscaled_curve, "no scale", p.CHANGED), (scaled_curve, "1/√d<sub>k</sub>", p.WEIGHTS)):
         _band(figure, curve, colour, name, words, quantity == "deviation")
     if quantity == "deviation":
         for power in (0.0, 0.5):
@@ -218,21 +208,7 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figu
     figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
     ticks = [str(width) for width in TICKS]
     figure.update_xaxes(type="log", tickvals=TICKS, ticktext=ticks, title="d<sub>k</sub>", title_standoff=4)
-    return figure.update_yaxes(**AXES[quantity])
-
-
-GRADIENT_TICKS = [0.0001, 0.001, 0.01, 0.1, 1]
-AXES: dict[str, dict[str, Any]] = {
-    "deviation": {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]},
-    "entropy": {"range": [-0.2, 6.2]},
-    "peak": {"range": [-0.03, 1.03]},
-    "gradient": {
-        "type": "log",
-        "tickvals": GRADIENT_TICKS,
-        "ticktext": [f"{t:g}" for t in GRADIENT_TICKS],
-        "range": [-4.4, 0.05],
-    },
-}
+    return figure.update_yaxes(**axis)
 
 
 def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, in_legend: bool) -> None:
@@ -289,7 +265,7 @@ def about_spreads(text: str) -> Made:
     return made_words(text, **{name: value for name, value in values.items() if f"{{{name}" in text})
 
 
-def model(subject: Subject, settings: Settings) -> Iterator[Part]:
+def model(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     """How each head's entropy, largest weight and spread of scores change with the scale."""
     config = subject.vit.config
     d = config.width // config.heads
@@ -298,14 +274,14 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     lines = Lines(
         tuple(range(config.depth)),
         (
-            Series("independent numbers", (1.0,) * config.depth, QUIET, dash=True),
-            Series("widest head of the layer", (), WEIGHTS, shown=1, dots=True),
+            Series("independent numbers", (1.0,) * config.depth, p.QUIET, dash=True),
+            Series("widest head of the layer", (), p.WEIGHTS, shown=1, dots=True),
         ),
         0, 1, "layer", at=(1, config.depth - 1), title="Standard deviation of the scaled scores of a row",
     )  # fmt: skip
     is_random = subject.vit.random_weights
     answer = UNTRAINED_TEXT.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS_TEXT
-    yield Ask(Question(
+    yield p.Ask(Question(
         "scale_trained", about_spreads(WIDEST_TEXT), Number(0, made("widest_end"), step=0.1),
         made("spread_of_scores", what="last"), about_spreads(answer + "{note}"),
         prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
@@ -318,51 +294,52 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         picture=made("widest", lines=lines),
     ))  # fmt: skip
-    yield After(
+    yield p.After(
         "scale_trained",
-        Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
-        Fold(
+        p.Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
+        p.Fold(
             "More: each layer alone, or the whole pass",
-            Words(
+            p.Words(
                 f"**Each layer alone** keeps the queries and keys of the pass with 1/√{d} and changes the scale where "
                 "they meet. In **the whole pass** every layer uses the other scale, and later layers get what earlier "
                 "ones made of it."
             ),
         ),
-        Row(Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)),
-        Row(*head_charts(config.depth, config.heads, d, other, scale, is_whole_pass)),
+        p.Row(
+            p.Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)
+        ),
+        p.Row(*head_charts(config.depth, config.heads, d, other, scale, is_whole_pass)),
         *before_training(settings),
     )
 
 
-def choice_of_scale(d: int) -> Choice:
-    return Choice("instead", f"Instead of 1/√{d}", {power: instead(power, d) for power in OTHER_SCALES})
+def choice_of_scale(d: int) -> p.Choice:
+    return p.Choice("instead", f"Instead of 1/√{d}", {power: instead(power, d) for power in OTHER_SCALES})
 
 
 def instead(power: float, d: int) -> str:
     return OTHER_SCALES[power].replace("d_k", str(d))
 
 
-def before_training(settings: Settings) -> Iterator[Part]:
-    """How even rows are in a model with random parameters."""
+def before_training(settings: Settings) -> Iterator[p.Part]:
     from playground.lessons import experiments
 
     weights = experiments.even_at_the_start(width=settings.width, start=settings.start)
     largest_weight, even_weight, breadth = experiments.evenness(weights)
     wide_breadth = experiments.evenness(experiments.even_at_the_start(start=0.1))[2]
-    yield Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
-    yield Code(inspect.getsource(experiments.even_at_the_start))
-    yield Row(
-        Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
-        Choice("start", "start", {deviation: str(deviation) for deviation in START_DEVIATIONS}),
+    yield p.Words("**Before training.** How even is a row whose parameters are random? Change how they begin.")
+    yield p.Code(inspect.getsource(experiments.even_at_the_start))
+    yield p.Row(
+        p.Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
+        p.Choice("start", "start", {deviation: str(deviation) for deviation in START_DEVIATIONS}),
     )
-    yield Words(
+    yield p.Words(
         f"`even_at_the_start(width={settings.width}, start={settings.start})`: the largest weight of a row is "
         f"**{percent(largest_weight)}** on average, an even row’s is {percent(even_weight)}; a row spreads over "
         f"**{breadth:.0f} of {len(weights)} tokens** (2 to the power of its entropy)."
     )
     is_default = (settings.width, settings.start) == (START_WIDTH, START_DEVIATION)
-    yield Exercise(
+    yield p.Exercise(
         "Find a start from which a row is not nearly even.",
         "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
         "0.55 for 768 and 0.02. A key’s is the same, and a scaled score’s is width · start², 0.31: such scores differ "
@@ -374,8 +351,8 @@ def before_training(settings: Settings) -> Iterator[Part]:
     )
 
 
-def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Wait("Running the network with the scale and without …")
+def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
     d = round(scaled_trace.native_scale**-2)
     other = instead(settings.instead, d)
@@ -388,7 +365,7 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         key = ("turned by a scale", settings.instead)
         cosines = in_turn(subject, key, lambda trace, _: turned(trace, unscaled_trace))
         rows, columns = scaled_trace.grid
-        yield Ask(Question(
+        yield p.Ask(Question(
             "scale_answer",
             "This model names no classes; its answer is its features, one vector a patch. With the other scale, their "
             "mean cosine with what they were is ▢.",
@@ -404,7 +381,7 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield choice_of_scale(d)
         return
     labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.scaled_share for verdict in verdicts]
-    yield Ask(Question(
+    yield p.Ask(Question(
         "scale_answer", f"*{labels[0]}* has {shares[0]:.1f} % with its own scale. With the other one it has ▢.",
         Number(0, 100, " %"), 100 * verdicts[0].unscaled_share,
         "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
@@ -423,11 +400,11 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"*{v.label}* from {percent(v.scaled_share)} to {percent(v.unscaled_share)}"
         for v in softmax.changed_verdicts(scaled_trace, unscaled_trace)[:3]
     )
-    yield After(
+    yield p.After(
         "scale_answer",
         choice_of_scale(d),
         likeliest_chart(verdicts, d, other),
-        Words(f"Most changed, of all classes: {changed}."),
+        p.Words(f"Most changed, of all classes: {changed}."),
     )
 
 
@@ -441,7 +418,7 @@ def turned(scaled_trace: Trace, unscaled_trace: Trace) -> Tensor:
 
 def head_charts(
     layers: int, heads: int, d: int, instead_words: str, scale: float, is_whole_pass: bool
-) -> Iterator[Chart]:
+) -> Iterator[p.Chart]:
     """Charts of the heads' numbers with the model's scale and with another one. `is_whole_pass`: whether every layer of
     the other pass has the other scale."""
     other_words = "without" if instead_words.startswith("1,") else f"with {instead_words}"
@@ -452,11 +429,11 @@ def head_charts(
         ("deviation", "How far apart scaled scores lie", 2, ""),
     ):
         recipe = made(
-            "sharpness", figure=figure_record(_head_figure(title, layers, heads, names, log=quantity == "deviation")),
+            "sharpness", figure=p.figure_record(_head_figure(title, layers, heads, names, log=quantity == "deviation")),
             quantity=quantity, scale=scale, whole=is_whole_pass, digits=digits,
             hover=f"layer {{layer}}, head {{head}}<br>{names[0]} {{on}}{unit}, {other_words} {{off}}{unit}",
         )  # fmt: skip
-        yield Chart(recipe, f"{quantity} per head")
+        yield p.Chart(recipe, f"{quantity} per head")
 
 
 def _head_figure(title: str, layers: int, heads: int, names: tuple[str, str], log: bool) -> go.Figure:
@@ -467,7 +444,7 @@ def _head_figure(title: str, layers: int, heads: int, names: tuple[str, str], lo
         x=np.stack([x, x, x], -1).ravel(), mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip",
         showlegend=False,
     )  # fmt: skip
-    for name, colour in zip(names, (WEIGHTS, CHANGED), strict=True):
+    for name, colour in zip(names, (p.WEIGHTS, p.CHANGED), strict=True):
         figure.add_scatter(
             x=x.ravel(), mode="markers", name=name, hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "size": 8 if heads * layers < 100 else 6},
@@ -482,21 +459,21 @@ def _head_figure(title: str, layers: int, heads: int, names: tuple[str, str], lo
     return figure
 
 
-def likeliest_chart(verdicts: list[Verdict], d: int, instead: str) -> Chart:
+def likeliest_chart(verdicts: list[Verdict], d: int, instead: str) -> p.Chart:
     labels, figure = [verdict.label for verdict in verdicts], go.Figure()
     for values, name, colour in (
-        ([verdict.unscaled_share for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
-        ([verdict.scaled_share for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
+        ([verdict.unscaled_share for verdict in verdicts], f"with {instead}, in every layer", p.CHANGED),
+        ([verdict.scaled_share for verdict in verdicts], f"with 1/√{d}", p.WEIGHTS),
     ):
         figure.add_bar(
-            y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,
-            text=[percent(p) for p in values], textposition="outside", cliponaxis=False,
+            y=labels, x=[100 * share for share in values], orientation="h", name=name, marker_color=colour,
+            text=[percent(share) for share in values], textposition="outside", cliponaxis=False,
             hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
         )  # fmt: skip
     figure.update_layout(barmode="group", bargap=0.25, legend=LEGEND_BELOW | {"traceorder": "reversed"})
     figure.update_xaxes(range=[0, 108], ticksuffix=" %", title="probability")
     figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
-    return Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))
+    return p.Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))
 
 
 SETTINGS = {

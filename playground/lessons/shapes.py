@@ -9,34 +9,9 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
-from playground.lessons.lesson import (
-    LAYER,
-    UPPER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    layer_of,
-)
-from playground.lessons.parts import (
-    Ask,
-    Choice,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Picture,
-    Row,
-    Slider,
-    Table,
-    Wait,
-    When,
-    Words,
-    think,
-)
+from playground.lessons import parts as p
+from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.pictures import colour_scale_end, table_of
 from playground.lessons.questions import Question, choice_question
 from playground.numbers import percent
@@ -98,16 +73,16 @@ def scores_question(subject: Subject, example: str) -> Question:
     )  # fmt: skip
 
 
-def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
-    return Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in stages])
+def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> p.Table:
+    return p.Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in stages])
 
 
-def sums_table(weights: Any, title: str = "softmax(X Xᵀ / √d)") -> Table:
+def sums_table(weights: Any, title: str = "softmax(X Xᵀ / √d)") -> p.Table:
     """A table of weights (N, N) with the sum of each row and of each column."""
     names, rows = [*"abcd", "sum of the column"], [*weights.tolist(), weights.sum(0).tolist()]
     cells = [[name, *(f"{x:.2f}" for x in row), f"**{sum(row):.2f}**"] for name, row in zip(names, rows, strict=True)]
     cells[-1][-1] = ""
-    return Table((title, *names[:-1], "sum of the row"), cells)
+    return p.Table((title, *names[:-1], "sum of the row"), cells)
 
 
 BIAS_TARGETS = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
@@ -115,22 +90,22 @@ WIDE_HEAD_COUNTS = (1, 2, 5, 8)  # numbers of heads of full width
 PICTURE_SIDES, PATCH_SIDES = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
 
-def names_in_other_code(settings: Settings) -> Fold:
+def names_in_other_code(settings: Settings) -> p.Fold:
     from playground.lessons import experiments
 
     key_change, query_change = (experiments.change_by_bias(target) for target in ("key", "query"))
     plain_results, biased_results = experiments.biased_attention("none"), experiments.biased_attention(settings.biased)
     changes = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
     plain_largest, unscaled_largest = experiments.mean_largest_weight(None), experiments.mean_largest_weight(1.0)
-    return Fold(
+    return p.Fold(
         "Names in other code: qkv_bias and qk_scale",
-        Choice("biased", "A bias is added to", BIAS_TARGETS),
+        p.Choice("biased", "A bias is added to", BIAS_TARGETS),
         sums_table(biased_results[0], "weights of four random tokens"),
-        Words(
+        p.Words(
             f"With a bias on *{BIAS_TARGETS[settings.biased]}* a weight changes by at most **{changes[0]:.2g}**, a "
             f"number of a mixture by at most **{changes[1]:.2g}**."
         ),
-        Words(
+        p.Words(
             "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
             "more parameters. The one of the *keys* changes no weight (measured: at most "
             f"{key_change:.0e}), for q·b is the same for every key, and only differences count; that of the queries "
@@ -141,31 +116,31 @@ def names_in_other_code(settings: Settings) -> Fold:
     )
 
 
-def other_texts(settings: Settings) -> Iterator[Part]:
+def other_texts(settings: Settings) -> Iterator[p.Part]:
     from playground.lessons import experiments
 
-    yield Words("**The shapes of other texts**")
+    yield p.Words("**The shapes of other texts**")
     weights = experiments.rows_without_matrices()
-    yield Fold(
+    yield p.Fold(
         "The shortest attention: Q = K = V = X, without a matrix",
         shapes_table(experiments.shapes_without_matrices()),
         sums_table(weights),
-        Words(
+        p.Words(
             "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
             f"scores high with itself: the diagonal holds {percent(float(weights.diagonal().mean()))} on average."
         ),
     )
-    yield Fold(
+    yield p.Fold(
         "Q, K and V out of one matrix, shared out among 4 heads by one view",
         shapes_table(experiments.fused_shapes()),
-        Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
+        p.Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
     full_count, shared_count = experiments.parameters_of_heads(settings.wide)
-    yield Fold(
+    yield p.Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
-        Slider("wide", "Heads", {heads: str(heads) for heads in WIDE_HEAD_COUNTS}),
+        p.Slider("wide", "Heads", {heads: str(heads) for heads in WIDE_HEAD_COUNTS}),
         shapes_table(experiments.full_head_shapes(heads=settings.wide)),
-        Words(
+        p.Words(
             f"Here every head has matrices of the full width, so each more head costs more: **{full_count}** "
             f"parameters. Most code, this one too, shares the width among the heads: {shared_count}, however many "
             "there are."
@@ -173,14 +148,14 @@ def other_texts(settings: Settings) -> Iterator[Part]:
     )
     stages = experiments.patch_shapes(settings.side, settings.cut)
     tokens, width = stages[-1][1]
-    yield Fold(
+    yield p.Fold(
         "A picture of 128 pixels as tokens of 32 numbers",
-        Row(
-            Choice("side", "Picture", {side: f"{side} pixels" for side in PICTURE_SIDES}),
-            Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in PATCH_SIDES}),
+        p.Row(
+            p.Choice("side", "Picture", {side: f"{side} pixels" for side in PICTURE_SIDES}),
+            p.Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in PATCH_SIDES}),
         ),
         shapes_table(stages),
-        Words(
+        p.Words(
             f"({settings.side} ÷ {settings.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). "
             "Only E knows how large a patch is."
         ),
@@ -188,18 +163,18 @@ def other_texts(settings: Settings) -> Iterator[Part]:
     yield names_in_other_code(settings)
 
 
-def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Choice("example", "Example", EXAMPLES)
-    yield Ask(scores_question(subject, settings.example), settings.example)  # above the drawing, which has the answer
-    yield Wait("Walking through the layer …")
+def walk(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Choice("example", "Example", EXAMPLES)
+    yield p.Ask(scores_question(subject, settings.example), settings.example)  # above the drawing, which has the answer
+    yield p.Wait("Walking through the layer …")
     if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
-        yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
-        yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN_SETTINGS)
+        yield p.Row(p.Words(note, small=True), choice_of_layer(subject, "at"))
+        yield p.Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN_SETTINGS)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
-        yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
-        yield Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
+        yield p.Row(p.Words(note, small=True), p.Slider("at", "Layer", {UPPER: ""}))
+        yield p.Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
     yield from exercises()
     yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
     yield from other_texts(settings)
@@ -237,10 +212,10 @@ def packed_random_walk() -> bytes:
     return pack(header, {})
 
 
-def exercises() -> Iterator[Part]:
+def exercises() -> Iterator[p.Part]:
     solution = tuple(EXERCISE_NUMBERS.values())
     misplaced = "The right numbers at other places: the scores are batch × heads × tokens × tokens."
-    yield Exercise(
+    yield p.Exercise(
         "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
         "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
         "heads can share evenly.",
@@ -249,12 +224,12 @@ def exercises() -> Iterator[Part]:
         done=entered_state(*solution),
         tempting=[(entered_state(*order), misplaced) for order in permutations(solution) if order != solution],
     )
-    yield think(
+    yield p.think(
         "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
         "A head’s query has d_k = 512 / 8 = 64 numbers. A sum of 64 independent products has √64 = 8 times the "
         "standard deviation of one.",
     )
-    yield think(
+    yield p.think(
         "Which numbers of a shape are the same in every step? And in which steps does one token’s result depend on "
         "other tokens?",
         "The batch and the tokens. Tokens meet in three steps: QKᵀ compares each query with every key; the softmax "
@@ -262,22 +237,22 @@ def exercises() -> Iterator[Part]:
     )
 
 
-def entered_state(*numbers: int) -> When:
+def entered_state(*numbers: int) -> p.When:
     """The state in which the reader has entered these numbers, in the order of EXERCISE_NUMBERS."""
-    return When({"example": ["own"]} | {name: [n] for name, n in zip(EXERCISE_NUMBERS, numbers, strict=True)})
+    return p.When({"example": ["own"]} | {name: [n] for name, n in zip(EXERCISE_NUMBERS, numbers, strict=True)})
 
 
-def whole_table(subject: Subject, layer: int, head: int) -> Fold:
+def whole_table(subject: Subject, layer: int, head: int) -> p.Fold:
     """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
     trace = subject.trace()
     title = f"The whole table: {trace.tokens:,} × {trace.tokens:,} weights of one head"
-    choices = Row(
+    choices = p.Row(
         choice_of_layer(subject, "table_layer", "Layer of the table"),
-        Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
+        p.Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
     )
     if trace.tokens > MOST_TABLE_TOKENS:
         note = f"More than {MOST_TABLE_TOKENS:,} tokens make a table larger than a screen; choose a coarser grid."
-        return Fold(title, choices, Words(note))
+        return p.Fold(title, choices, p.Words(note))
     head = min(head, trace.heads - 1)
     scale_end, table = subject.cached(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
     prefix_sentence = f"The first {len(trace.prefix)} rows and columns belong to no patch. " if trace.prefix else ""
@@ -286,8 +261,8 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         f"{prefix_sentence}Stripes beside the diagonal are neighbours above and below, one row of the picture apart."
     )
     width = min(760, max(392, trace.tokens))
-    picture = Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
-    return Fold(title, choices, Words(note, small=True), picture)
+    picture = p.Picture(table, width=width, kind="png", words=f"layer {layer}, head {head}")
+    return p.Fold(title, choices, p.Words(note, small=True), picture)
 
 
 def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:

@@ -312,7 +312,6 @@ def quiz() -> tuple[QuizQuestion, ...]:
 
 
 def as_data() -> dict[str, object]:
-    """All that the page Teach shows, for JSON."""
     return {
         "plans": {str(minutes): keys for minutes, keys in PLANS.items()},
         "scenes": {

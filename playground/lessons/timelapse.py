@@ -100,7 +100,6 @@ def packed_layer(run: Timelapse, layer: int, jpeg: bytes) -> bytes:
 
 
 def one_layer_pack(data: bytes, layer: int) -> bytes:
-    """The pack `data` with only this layer."""
     header, arrays = unpack(data)
     index = header["held"].index(layer)
     del header["sections"], arrays["value_norms"]

@@ -10,24 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import MEASURED, TAUGHT_CURVES, TIMELAPSE
+from playground.lessons import parts as p
 from playground.lessons import pictures
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.parts import (
-    KEY,
-    QUERY,
-    After,
-    Ask,
-    Chart,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Row,
-    Table,
-    When,
-    Words,
-    Workbench,
-)
 from playground.lessons.questions import Lines, Mark, Number, Photo, Question, Series, choice_question
 from playground.lessons.timelapse import Beginning, Head, Moment, Timelapse, first_habits, packed_layer, read
 from playground.numbers import percent
@@ -39,24 +24,24 @@ from playground.samples import named
 # guesses which run that was.
 
 RUN_NAMES = UNTOLD_RUN, TAUGHT_RUN = "A", "B"  # the run without such a loss, the run with it
-UNTOLD_COLOUR, TOLD_COLOUR = "rgba(128,128,128,0.4)", KEY
+UNTOLD_COLOUR, TOLD_COLOUR = "rgba(128,128,128,0.4)", p.KEY
 FILTER_SHARE = 0.814  # largest share on the own object that a filter of colour and nearness reaches; a test measures it
 BEST_HEAD = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
 FIRST_STEP = 10  # the step at which the logarithmic axis begins
 
 
-def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
+def told_or_not(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     untold_run, taught_run = read(TIMELAPSE), read(TAUGHT_CURVES)
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold_run, taught_run))
-    yield Words(
+    yield p.Words(
         f"One architecture, trained twice from random parameters ({steps} steps). A line is a head: how much attention "
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
     guidance = next(beginning for beginning in taught_run.beginnings if beginning.loss == "gathered")
     named_runs = zip(RUN_NAMES, (untold_run, taught_run), strict=True)
-    yield Row(*(Chart(mass_figure(run, f"run {name}"), f"own object {name}", 330) for name, run in named_runs))
-    yield Ask(choice_question(
+    yield p.Row(*(p.Chart(mass_figure(run, f"run {name}"), f"own object {name}", 330) for name, run in named_runs))
+    yield p.Ask(choice_question(
         "training_told",
         "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",
         {
@@ -67,13 +52,13 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
         "",
     ))  # fmt: skip
     title = f"run {TAUGHT_RUN}, the heads that were told"
-    yield After(
+    yield p.After(
         "training_told",
-        Chart(mass_figure(taught_run, title, guidance), "own object told", 330),
-        Words(outcome_words(untold_run, taught_run, guidance)),
-        Fold(
+        p.Chart(mass_figure(taught_run, title, guidance), "own object told", 330),
+        p.Words(outcome_words(untold_run, taught_run, guidance)),
+        p.Fold(
             "More: how the two runs differ",
-            Words(
+            p.Words(
                 f"The coloured heads of run {TAUGHT_RUN} had begun to rise before, as other heads do: this run’s "
                 "losses on the patches know the objects. No moment was kept in between, so the line is open there. The "
                 "runs also differ in their data, their other losses and their length. The badge *was told to* says "
@@ -81,9 +66,9 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
                 "ViT, told where to look**."
             ),
         ),
-        Fold(
+        p.Fold(
             "More: measured on pictures that nothing trained on",
-            Table(**json.loads(MEASURED.read_text(encoding="utf-8"))),
+            p.Table(**json.loads(MEASURED.read_text(encoding="utf-8"))),
         ),
     )
 
@@ -152,7 +137,7 @@ LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see worksh
 }
 
 
-def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
+def timelapse(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     run = read(TIMELAPSE)
     step, habits = first_habits(run)
     from playground.pack import unpack
@@ -161,7 +146,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     drawn_steps = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
     loss_sums = drawn_steps[:, 1:].sum(1)
     first_moment, last_step = run.moments[0], run.moments[-1].step
-    yield Ask(Question(
+    yield p.Ask(Question(
         "training_when",
         "A head has a **habit** if what it does on average has a name: it stays near, say, or listens to the same "
         "colour. The first head has one after ▢ steps.",
@@ -178,7 +163,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         picture=Lines(
             tuple(drawn_steps[:, 0].tolist()),
-            (Series("sum of the losses", tuple((loss_sums / loss_sums[0]).tolist()), QUERY),),
+            (Series("sum of the losses", tuple((loss_sums / loss_sums[0]).tolist()), p.QUERY),),
             0, 1.05, "step", title="How far the losses have fallen", log_x=True,
             marks=(Mark(step, f"the first habit: step {step:,}"),),
         ),
@@ -188,20 +173,20 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     layer = min(settings.layer, LAYER_COUNT - 1)
     jpeg = smaller_jpeg((subject.with_other(sample=run.sample) or subject).jpeg, PICTURE_SIDE)
     blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, jpeg))
-    yield After(
+    yield p.After(
         "training_when",
-        Drawing("reel", blob, ("moment", "layer", "head", "patch")),
-        Words(f"Always on *{named(run.sample).title}*. Between two moments the picture is blended.", small=True),
-        Words(
+        p.Drawing("reel", blob, ("moment", "layer", "head", "patch")),
+        p.Words(f"Always on *{named(run.sample).title}*. Between two moments the picture is blended.", small=True),
+        p.Words(
             "**This model was told which average to predict, and not where to look.** No loss reads its attention "
             "weights; none knows the objects’ masks. But its teacher chose the patches of the average, and whoever "
             "looks at those knows it."
         ),
-        Fold("More: what its losses ask it to predict", Words(loss_lines)),
-        Fold("More: what changes on the way, the dotted lines of the charts", Words(change_lines)),
-        Fold(
+        p.Fold("More: what its losses ask it to predict", p.Words(loss_lines)),
+        p.Fold("More: what changes on the way, the dotted lines of the charts", p.Words(change_lines)),
+        p.Fold(
             "More: how its parameters begin",
-            Words(
+            p.Words(
                 "Not all are small random numbers. Positions begin as sines and cosines; queries and keys are "
                 f"{LONGER:g} times as long as usual. Otherwise all rows would be nearly even at first, and "
                 "it would take longer to learn from them."
@@ -212,23 +197,25 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def sharp_exercise(run: Timelapse) -> Exercise:
+def sharp_exercise(run: Timelapse) -> p.Exercise:
     bits, sharp_moment = sharp_bits(run), first_sharp_moment(run)
     share = share_of_the_fall(run, sharp_moment)
     right_time = "after" if share > 0.5 else "before"
     why = f"The losses have done {percent(share)} of their fall there."
     # the page opens at moments[-1]
     later_steps = [moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step]
-    return Exercise(
+    return p.Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER_BITS} "
         "fewer than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
         f"{right_time.title()}: at step {sharp_moment.step:,} the sum of the losses has done "
         f"{percent(share)} of all its falling.",
         hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
         id="training_sharp",
-        done=When({"moment": [sharp_moment.step]}),
+        done=p.When({"moment": [sharp_moment.step]}),
         answers=[(time, "" if time == right_time else why) for time in ("before", "after")],
-        tempting=[(When({"moment": later_steps}), "A head is sharp enough here, but it was so at an earlier moment.")],
+        tempting=[
+            (p.When({"moment": later_steps}), "A head is sharp enough here, but it was so at an earlier moment.")
+        ],
     )
 
 
@@ -241,22 +228,21 @@ def first_sharp_moment(run: Timelapse) -> Moment:
 
 
 def share_of_the_fall(run: Timelapse, moment: Moment) -> float:
-    """The share of the losses' whole decrease that has happened by this moment."""
     losses = run.curve[:, 1:].sum(1)
     index = min(int(np.searchsorted(run.curve[:, 0], moment.step)), len(losses) - 1)
     return float((losses[0] - losses[index]) / (losses[0] - losses[-1]))
 
 
-def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> Exercise:
+def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> p.Exercise:
     heads = sorted({head for habit_heads in habits.values() for head in habit_heads})
     named_heads = "; ".join(f"*{kind}*: {heads_in_words(habit_heads)}" for kind, habit_heads in habits.items())
-    return Exercise(
+    return p.Exercise(
         "Go to the first moment at which a head has a habit, and choose such a head.",
         f"At step {step:,}: {named_heads}.",
         hint="In the chart *Habits* each row is a head. Grey is no habit; click a field in another colour.",
         id="training_first",
-        done=tuple(When({"moment": [step], "layer": [layer], "head": [head]}) for layer, head in heads),
-        tempting=[(When({"moment": [step]}), "The moment is right. Choose a head that is not grey.")],
+        done=tuple(p.When({"moment": [step], "layer": [layer], "head": [head]}) for layer, head in heads),
+        tempting=[(p.When({"moment": [step]}), "The moment is right. Choose a head that is not grey.")],
     )
 
 
@@ -280,12 +266,12 @@ NEEDS_TEXT = (
 )
 
 
-def train_two_now(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def train_two_now(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
         "patch with the same sign."
     )
-    yield Workbench("train", "Train the two now", NEEDS_TEXT)
+    yield p.Workbench("train", "Train the two now", NEEDS_TEXT)
     from playground import training  # a slow import
     from playground.vit import VisionTransformer
 
@@ -295,7 +281,7 @@ def train_two_now(subject: Subject, settings: Settings) -> Iterator[Part]:
     photo = Photo(jpegs.small_url(jpegs.as_jpeg(board_image)), fields, aspect, beside=pair_picture)
     config, (layer, head) = training.CONFIG, training.TOLD_HEAD
     count = sum(parameter.numel() for parameter in VisionTransformer(config).parameters())
-    yield Ask(choice_question(
+    yield p.Ask(choice_question(
         "training_twin", "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin "
         "all the same?",
         {

@@ -9,30 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground import samples
+from playground.lessons import parts as p
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import (
-    CONVOLUTION,
-    QUERY,
-    VALUE,
-    WEIGHTS,
-    After,
-    Ask,
-    Chart,
-    Choice,
-    Code,
-    Exercise,
-    Fold,
-    Part,
-    Picture,
-    Row,
-    Slider,
-    Table,
-    Wait,
-    When,
-    Words,
-    figure_record,
-    think,
-)  # fmt: skip
 from playground.lessons.pictures import lit_picture, outlined_picture
 from playground.lessons.questions import (
     Bars,
@@ -57,16 +35,16 @@ TOKEN_COUNTS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
 MOST_MOVED = 3  # most patches by which the picture is moved
 
 
-def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
+def how_far(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     k, layers, heads = settings.kernel, subject.vit.config.depth, subject.vit.config.heads
-    yield Words(
+    yield p.Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
         "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
     )
-    yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
-    figure = figure_record(distance_figure(layers, heads, k))
-    yield Chart(made("distances_chart", figure=figure, kernel=k), "how-far", 320)
-    yield Ask(choice_question(
+    yield p.Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
+    figure = p.figure_record(distance_figure(layers, heads, k))
+    yield p.Chart(made("distances_chart", figure=figure, kernel=k), "how-far", 320)
+    yield p.Ask(choice_question(
         "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place "
         "know?",
         {
@@ -80,7 +58,7 @@ def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
         "adds a ring of one patch.",
     ))  # fmt: skip
     yield any_convolution(subject)
-    yield Words(made_words(
+    yield p.Words(made_words(
         f"This picture is {{side}} patches long. A {k}×{k} stack needs **{{layers}} layers** until one edge can hear "
         f"of the other; attention needs one. In layer 0 the heads of {subject.model} look {{distance:.1f}} patches "
         "away on average; an even row would look {even:.1f} patches away.",
@@ -94,18 +72,18 @@ def distance_figure(layers: int, heads: int, k: int) -> go.Figure:
     figure = go.Figure()
     figure.add_scatter(
         x=np.repeat(range(layers), heads), mode="markers", name="heads: mean distance",
-        marker={"size": 8, "color": WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
+        marker={"size": 8, "color": p.WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
         x=list(range(layers)), mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
-        line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
+        line={"color": p.CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
     )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4)
     return figure.update_yaxes(title="patches away", rangemode="tozero")
 
 
-def any_convolution(subject: Subject) -> Fold:
+def any_convolution(subject: Subject) -> p.Fold:
     from playground.analysis import two_ways
 
     rows = [
@@ -115,24 +93,24 @@ def any_convolution(subject: Subject) -> Fold:
         )
         for case in subject.cached("unfolded", lambda: two_ways.unfolding_results(subject.image))
     ]  # fmt: skip
-    return Fold(
+    return p.Fold(
         "Any convolution is unfold, multiply, fold",
-        Code.of(two_ways.by_unfold_multiply_fold),
-        Table((f"on {subject.name}", "unfolded", "answer", "largest difference from `conv2d`"), rows),
-        Words(
+        p.Code.of(two_ways.by_unfold_multiply_fold),
+        p.Table((f"on {subject.name}", "unfolded", "answer", "largest difference from `conv2d`"), rows),
+        p.Words(
             "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel "
             "are equal nothing overlaps: that is the patch embedding (*Patches*, step 1)."
         ),
     )
 
 
-def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
+def shift(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     layer, head = subject.shown_head
-    yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
-    yield Wait("Running the network on both pictures …")
+    yield p.Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
+    yield p.Wait("Running the network on both pictures …")
     crops = shifted_crops(subject, settings.moved)
     context = f"{subject.identity} {crops.patches} {layer} {head}"
-    yield Ask(Question(
+    yield p.Ask(Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
         Number(0, 100, " %"), 100 * crops.apart,
         f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
@@ -147,28 +125,28 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
         picture=crop_pictures(crops),
     ), context)  # fmt: skip
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
-    yield After(
+    yield p.After(
         "two_ways_shift",
-        Words(
+        p.Words(
             f"The same place asks (in white), layer {layer}, head {head}. After the last layer its features have a "
             f"cosine of **{float(crops.features.mean()):.3f}** on average, of {float(crops.features.min()):.3f} at "
             "worst: every patch has another position, and a column of patches leaves while another comes in."
         ),
-        Fold(
+        p.Fold(
             "More: and a convolution?",
-            Words(
+            p.Words(
                 f"Away from the edges its answers {convolution_words(crops)}: the picture moved by whole patches. "
                 "Moved by a single pixel, the patch embedding, a convolution with a stride of a whole patch, changes "
                 f"by {percent(crops.one_pixel)} of its length."
             ),
         ),
-        Exercise(
+        p.Exercise(
             "Move the picture by 3 patches. Then guess again.",
             f"Moved by 1 it is {percent(by_one)}, by 3 it is {percent(by_most)} on this picture: each step brings in "
             "another column, and positions of places farther away.",
             hint="The choice above the question.",
             id="two_ways_moved",
-            done=When({"moved": [MOST_MOVED]}),
+            done=p.When({"moved": [MOST_MOVED]}),
         ),
     )
 
@@ -195,17 +173,16 @@ def crop_pictures(shift: ShiftedCrops) -> Pictures:
 
 
 def convolution_words(shift: ShiftedCrops) -> str:
-    """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
 
-def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
+def inductive_biases(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     d = subject.vit.config.width
-    yield Words(
+    yield p.Words(
         "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
         "it has seen a single picture."
     )
-    yield Ask(Question(
+    yield p.Ask(Question(
         "two_ways_built",
         f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers, biases aside. All of attention, W_Q, W_K, "
         "W_V and W_O, learns ▢.",
@@ -223,9 +200,9 @@ def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
             title=f"Parameters, width {d}",
         ),
     ), str(d))  # fmt: skip
-    yield Choice("reads", "Look at", READ_OPTIONS)
+    yield p.Choice("reads", "Look at", READ_OPTIONS)
     yield from side_by_side(subject, settings.reads)
-    yield Fold("More: bias by bias", Table(
+    yield p.Fold("More: bias by bias", p.Table(
         ("", "convolution", "attention"),
         (
             ("**locality**", "reads k × k neighbours, nothing else", "may read every patch"),
@@ -237,24 +214,24 @@ def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
             ("**shuffled patches**", "another answer", "without positions, the same answers, shuffled along"),
         ),
     ))  # fmt: skip
-    yield Words(
+    yield p.Words(
         "A bias helps if it is true of the pictures. In the ViT paper, trained on ImageNet’s 1.3 million pictures "
         "alone, ViTs stay below convolutional networks of their size; with 300 million they are ahead: attention’s "
         "**appetite for data**."
     )
-    yield Exercise(
+    yield p.Exercise(
         "Look at another picture. What has changed?",
         "Attention’s shares: they are computed of what the tokens hold (*content dependence*). The kernel’s are "
         "parameters, the same for every picture.",
         id="two_ways_content",
-        done=When({"reads": ["other"]}),
+        done=p.When({"reads": ["other"]}),
         answers=(
             ("attention’s shares", ""),
             ("the kernel’s shares", "They were learned, and stay what they are."),
             ("both", "The kernel’s were learned, and stay what they are."),
         ),
     )
-    yield think(
+    yield p.think(
         "A network must count the windows of a house, wherever they are. Which bias helps?",
         "Sharing parameters over all places. Both have it, in the kernel or in W_Q, W_K, W_V. Locality helps to find a "
         "window; to *count*, far places have to be brought together.",
@@ -264,7 +241,7 @@ def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
 READ_OPTIONS = {"may": "what may be read", "here": "what is mixed", "other": "what is mixed, on another picture"}
 
 
-def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
+def side_by_side(subject: Subject, reads: str) -> Iterator[p.Part]:
     """Two maps of one place: the patches that a 3 × 3 kernel may read, or mixes, and those of attention."""
     layer, head = subject.shown_head
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
@@ -274,9 +251,9 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
         made("lit", row="kernel", **picture),
         made("lit", row=row, layer=layer, head=head, **picture),
     )
-    yield Row(
-        Picture(kernel_row, f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"),
-        Picture(attention_row, f"attention, layer {layer}, head {head}, {verb} all patches"),
+    yield p.Row(
+        p.Picture(kernel_row, f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"),
+        p.Picture(attention_row, f"attention, layer {layer}, head {head}, {verb} all patches"),
     )
 
 
@@ -294,7 +271,7 @@ def memory_figure(keeps: str) -> go.Figure:
         is_chosen = name == keeps
         figure.add_scatter(
             y=[100 * part for part in two_ways.parts_of_first_token(name)], name=words, showlegend=is_chosen,
-            line={"width": 4 if is_chosen else 1, "color": QUERY if is_chosen else "gray"},
+            line={"width": 4 if is_chosen else 1, "color": p.QUERY if is_chosen else "gray"},
             hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip
     figure.update_layout(title="What is left of the first token")
@@ -302,12 +279,12 @@ def memory_figure(keeps: str) -> go.Figure:
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
-def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
+def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
     all_pairs, windows, linear = zip(*(two_ways.product_flops(n, WINDOW_SIZE, D_K) for n in counts), strict=True)
-    yield Ask(Question(
+    yield p.Ask(Question(
         "two_ways_cheaper",
         f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
         Number(1e5, 1e11, log=True), linear[-1],
@@ -323,68 +300,69 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
         picture=Lines(
             counts,
             (
-                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW_SIZE}", windows, VALUE, dash=True),
-                Series("linear attention", linear, QUERY, shown=1, below=True),
+                Series("all pairs", all_pairs, p.WEIGHTS),
+                Series(f"windows of {WINDOW_SIZE}", windows, p.VALUE, dash=True),
+                Series("linear attention", linear, p.QUERY, shown=1, below=True),
             ),
             1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
             x_ticks=counts,
         ),
     ))  # fmt: skip
-    yield Words(
+    yield p.Words(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
     )
-    yield Fold(
+    yield p.Fold(
         "Windows (Swin)",
-        Words(
+        p.Words(
             "Softmax over the w² tokens of a window, not all N: N · w² scores instead of N². Far tokens meet only "
             "after several layers, in which the windows are shifted; locality is back."
         ),
     )
-    yield Fold(
+    yield p.Fold(
         "Linear attention",
-        Words(
+        p.Words(
             "Replace exp(q·k) by φ(q)·φ(k). Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right side needs no N × N "
             "table: N · d² instead of N² · d. (Each row is still divided by its sum.) But φ(q)·φ(k) can't single out "
             "one key as sharply as exp can."
         ),
     )
-    yield Fold(
+    yield p.Fold(
         "State spaces (S4, Mamba)",
-        Words(
+        p.Words(
             "Read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N steps; in Mamba, A, B and C "
             "depend on xₜ, so that it chooses what to keep. What is far back has to fit into the state, and a picture "
             "needs an order in which it is read."
         ),
-        Choice("keeps", "The state keeps", KEEP_OPTIONS),
-        Chart(memory_figure(settings.keeps), "what-a-state-keeps", 280),
-        Words(
+        p.Choice("keeps", "The state keeps", KEEP_OPTIONS),
+        p.Chart(memory_figure(settings.keeps), "what-a-state-keeps", 280),
+        p.Words(
             f"In the end it holds **{percent(two_ways.parts_of_first_token(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
         ),
     )
-    yield Fold(
+    yield p.Fold(
         "And full attention?",
-        Words(
+        p.Words(
             "A fused kernel makes it cheap in *memory*, and with a few hundred tokens there is little to gain: the "
             "matrices cost most. *Cost*, step 4, measures windows and linear attention beside it; here their first "
             "product is counted."
         ),
     )
-    yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKEN_COUNTS})
+    yield p.Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKEN_COUNTS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW_SIZE} tokens, 2 N w² d", "linear attention, 2 N d²")
     flops = two_ways.product_flops(settings.cheap_tokens, WINDOW_SIZE, D_K)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
-    yield Table((f"one head of {D_K}, the first product", "FLOPs", ""), rows)
-    yield Exercise(
+    yield p.Table((f"one head of {D_K}, the first product", "FLOPs", ""), rows)
+    yield p.Exercise(
         "Choose the number of tokens with which linear attention costs as much as all pairs.",
         "With as many as a head has numbers: N = d, for 2N²d = 2Nd² there. Below that it costs *more*. All "
         "pairs grow with the square of the tokens, linear attention with the tokens alone.",
         hint="When do two lines of the table say 1 ×?",
         id="two_ways_linear",
-        done=When({"cheap_tokens": [D_K]}),
+        done=p.When({"cheap_tokens": [D_K]}),
         tempting=[
-            (When({"cheap_tokens": [MOST_TOKENS]}),
+            (p.When({"cheap_tokens": [MOST_TOKENS]}),
              "Here linear attention saves most. Look for the place where it saves nothing."),
         ],
     )  # fmt: skip

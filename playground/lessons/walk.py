@@ -73,7 +73,6 @@ def size_of_walk(vit: VisionTransformer, picture: Image.Image) -> tuple[int, int
 
 
 def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Walk:
-    """Runs a picture's tokens through a layer of the network."""
     config, size = vit.config, size_of_walk(vit, picture)
     pixels = images.model_input(picture, size, config.mean, config.std, config.interpolation)
     with torch.no_grad():
@@ -173,7 +172,6 @@ class TeachingAttention(nn.Module):
 
 
 def teaching_steps() -> list[WalkStep]:
-    """The steps through the teaching layer, from dim columns to chan columns."""
     home = TeachingAttention.forward
     first_step = WalkStep(
         "Tokens",

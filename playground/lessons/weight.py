@@ -10,36 +10,10 @@ from urllib.parse import urlencode
 import numpy as np
 
 from playground.assets import PROGRAM
+from playground.lessons import parts as p
 from playground.lessons import pictures
-from playground.lessons.lesson import (
-    LAYER,
-    UPPER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-    choice_of_layer,
-    in_turn,
-    layer_of,
-)
-from playground.lessons.parts import (
-    After,
-    Ask,
-    Choice,
-    Drawing,
-    Exercise,
-    Fold,
-    Part,
-    Picture,
-    Reported,
-    Row,
-    Table,
-    Wait,
-    Words,
-    think,
-)
+from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
 from playground.lessons.pictures import lit_picture, outlined_picture, webp_url
 from playground.lessons.questions import Made, Number, Pictures, Question, choice_question, made, made_words
 from playground.models.names import plain_name
@@ -52,27 +26,27 @@ if TYPE_CHECKING:
     from playground.analysis.explain import Explanation
 
 
-def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def what_arrives(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it). A short value "
         "adds less than a long one. Point at a patch: two tags show the largest weight and the longest vector."
     )
     layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
-    yield Drawing("carried", made("layer", layer=layer, desk=DESK_TEXT), ("look",))
-    yield Exercise(
+    yield p.Drawing("carried", made("layer", layer=layer, desk=DESK_TEXT), ("look",))
+    yield p.Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
         hint="Try patches of a plain background: there many weights are nearly equal.",
         id="weight_differs",
-        done=Reported("carried", "tags_apart"),
+        done=p.Reported("carried", "tags_apart"),
         answers=(
             ("the length of what the value becomes", ""),
             ("the scores", "They made the weights. The weight is the same for both tags."),
         ),
-        tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
+        tempting=[(p.Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
     )
-    yield Ask(Question(
+    yield p.Ask(Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
         Number(0, 100), made("differing"),
@@ -100,14 +74,14 @@ DESK_TEXT = (
 )
 
 
-def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Words(
+def scores(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    yield p.Words(
         "The softmax takes e to the power of every score, and divides by the sum. A *difference* of scores is a "
         f"*ratio* of weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} "
         "times. A weight of nearly 0 means that another score is much larger. Move the scores."
     )
-    yield Drawing("scores", {"says": POWERS_TEXT, "broken": BROKEN_TEXT, "whole": UNBROKEN_TEXT}, ("scores",))
-    yield Ask(choice_question(
+    yield p.Drawing("scores", {"says": POWERS_TEXT, "broken": BROKEN_TEXT, "whole": UNBROKEN_TEXT}, ("scores",))
+    yield p.Ask(choice_question(
         "weight_scores", "All three scores grow by 50. What happens to the weights?",
         {
             "same": ("nothing", ""),
@@ -118,24 +92,24 @@ def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
         "e^(s + 50) = e⁵⁰ · eˢ: each power becomes e⁵⁰ times as large, and so does their sum. Only *differences* of "
         "scores count. That is why subtracting the largest score is allowed.",
     ))  # fmt: skip
-    yield Exercise(
+    yield p.Exercise(
         "Let A and B share the weight evenly, while C gets less than 1 %.",
         "Two equal scores, whatever they are, and a third that is at least 4 lower: e⁻⁴ is 0.018, and a little less "
         "than half of that is the weight.",
         hint="Only differences count.",
         id="weight_share",
-        done=Reported("scores", "two_share"),
-        tempting=[(Reported("scores", "three_share"), "A and B are even, but C still has more than 1 %.")],
+        done=p.Reported("scores", "two_share"),
+        tempting=[(p.Reported("scores", "three_share"), "A and B are even, but C still has more than 1 %.")],
     )
-    yield Exercise(
+    yield p.Exercise(
         "Break the softmax that does not subtract the largest score.",
         "One score above 88.7: its power is infinite for 32-bit numbers, and the column holds nan. Or three scores of "
         "88: their sum is infinite, and the weights are 0, 0, 0. In the last column the largest power is e⁰ = 1.",
         hint="How large may a 32-bit number be?",
         id="weight_overflow",
-        done=Reported("scores", "broken"),
+        done=p.Reported("scores", "broken"),
         tempting=[
-            (Reported("scores", "tiny_power"),
+            (p.Reported("scores", "tiny_power"),
              "A power of nearly 0 breaks nothing, as long as another one is left to divide by."),
         ],
     )  # fmt: skip
@@ -203,7 +177,7 @@ def explain_question(
     )
 
 
-def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
+def explain(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
@@ -212,22 +186,24 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     query = start_patch(subject.name, trace.grid)
     maps = maps_of(subject, query)
     finest_side, side = side_of(trace.grid), side_of(trace.grid, subject.passes_in_time - cutting.PASSES)
-    yield Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
+    yield p.Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
     passes = len(blocks(trace.grid, side)) + cutting.PASSES
     if reason := subject.why_too_long(passes):
-        yield Words(reason)
+        yield p.Words(reason)
         return
     if trace.tokens > MOST_TOKENS_AT_ONCE and settings.blank != "yes":
-        yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
+        yield p.Choice(
+            "blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"}
+        )
         return
-    yield Wait("Blanking one block after the other …")
+    yield p.Wait("Blanking one block after the other …")
     moves = in_turn(subject, ("moves", query, side), lambda trace, turn: blanking.moves_of(trace, query, side, turn))
     edge_cut = in_turn(subject, ("cut", query), lambda trace, turn: cutting.cut_edge(trace, query, turn))
-    coarser_note = Words(
+    coarser_note = p.Words(
         f"Blocks of {finest_side} × {finest_side} patches would need {len(blocks(trace.grid, finest_side))} passes, "
         "more than this server has time for: larger ones are blanked, and the measurement is coarser."
     )
-    yield After(
+    yield p.After(
         "weight_explain",
         *([coarser_note] if side > finest_side else []),
         *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
@@ -261,21 +237,21 @@ def map_question_about(subject: Subject) -> Question:
     return explain_question(RANK_CORRELATIONS, len(QUERY_PLACES), (*map_urls, plain_url), image.width / image.height)
 
 
-def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation) -> Iterator[Part]:
+def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation) -> Iterator[p.Part]:
     from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 
     row, column = maps.top
-    yield Row(
-        Picture(
+    yield p.Row(
+        p.Picture(
             lit_picture(pictures.at_map_size(subject.image), maps.moved, query), "measured here: what blanking moves"
         ),
-        Table(
+        p.Table(
             ("on this picture", "rank correlation"),
             [(words, f"{maps.scores[name]:.2f}") for name, words in MAP_NAMES.items()],
         ),
-        Fold(
+        p.Fold(
             "More: how it was measured",
-            Words(
+            p.Words(
                 f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean "
                 f"colour. Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own "
                 f"block stays out: every map knows it. Rollout gives most to row {row}, column {column}, "
@@ -285,9 +261,9 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation
         ),
         shares=(3, 4, 4),
     )
-    yield Fold(
+    yield p.Fold(
         "More: does rollout find what the model names?",
-        Words(
+        p.Words(
             f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(SHARES_ON_NAMED['rollout'])} "
             f"of its rollout on the things that it names, which cover {percent(SHARES_ON_NAMED['area'])} of the "
             f"patches: hardly more than chance. Gradient × weight puts {percent(SHARES_ON_NAMED['gradient'])} there."
@@ -295,18 +271,18 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation
     )
 
 
-def cut_parts(subject: Subject, query: tuple[int, int], edge: Any) -> Iterator[Part]:
+def cut_parts(subject: Subject, query: tuple[int, int], edge: Any) -> Iterator[p.Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
     outlined_image = outlined_picture(
         pictures.at_map_size(subject.image), subject.trace().grid, query, edge.twin, edge.cut_radius
     )
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
-    yield Fold(
+    yield p.Fold(
         "More: one edge, cut",
-        Row(
-            Picture(outlined_image, "in white who asks, in orange whom it no longer hears"),
-            Words(
+        p.Row(
+            p.Picture(outlined_image, "in white who asks, in orange whom it no longer hears"),
+            p.Words(
                 f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "
                 f"{percent(edge.move)} of its length, **{edge.times:.1f} × as far** as without another such block "
@@ -326,9 +302,9 @@ OUTLIER_RATIO = 3  # a token that is longer than this multiple of the median tok
 SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
-def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+def locked_rows(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     sentences = {name: about_agreeing(text) for name, text in (COUNT_TEXTS | SINK_TEXTS).items()}
-    yield Ask(Question(
+    yield p.Ask(Question(
         "weight_locked", about_agreeing(QUESTION_TEXT), Number(0, 100, " %"), made("agreeing_percent"),
         made_words("{verdict}{note}", verdict=made("by_count", **sentences), note=made("sampling_note")),
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
@@ -352,14 +328,15 @@ def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
         "entropy of its rows",
     )
     long, usual = (made_words(text, times=made("key_length")) for text in (MEGAPHONE_TEXT, NO_MEGAPHONE_TEXT))
-    yield After(
+    yield p.After(
         "weight_locked",
-        Table(head, made("agreeing_heads")),
-        Words(made("megaphone", loud=LOUD_RATIO, has=long, none=usual)),
+        p.Table(head, made("agreeing_heads")),
+        p.Words(made("all_sinks", text=SINKS_TEXT, unknown="")),
+        p.Words(made("megaphone", loud=LOUD_RATIO, has=long, none=usual)),
     )
-    yield Wait("Measuring how long the tokens’ vectors are …")
-    yield After("weight_locked", *lengths(subject))
-    yield think(
+    yield p.Wait("Measuring how long the tokens’ vectors are …")
+    yield p.After("weight_locked", *lengths(subject))
+    yield p.think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
         "itself goes past attention. To find out, change something: *Heads* switches a head off.",
@@ -373,13 +350,19 @@ QUESTION_TEXT = (
 PLACE_TEXT = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
 GIVES_TEXT = f" more than {percent(LOCKED_SHARE)} to one patch, or to tokens without a place. "
 SINK_TEXT = (
-    "Such a row says little about the patch that asks: its place is a *sink*. What the place carries, its value after "
-    "W_O, tells two kinds apart: here it is **{carried:.2f} ×** as long as the median token’s, "
+    "Such a row says little about the patch that asks: its place is a *sink*. The place’s value after W_O is "
+    "**{carried:.2f} ×** as long as the median token’s"
 )
 SINK_TEXTS = {
-    "little": SINK_TEXT + "so the head rests there, and little arrives.",
-    "same": SINK_TEXT + "so the head sends one vector to all, whoever asks.",
+    "little": SINK_TEXT + ": it carries next to nothing, and the head rests there.",
+    "same": SINK_TEXT + ", and what the head writes has nearly one direction: it carries one thing to all.",
+    "plain": SINK_TEXT + ".",
 }
+SINKS_TEXT = (
+    "Of {all} heads {sinks} have a sink, a token that takes a fifth of everybody’s weight or more: {nothing} of these "
+    "carry next to nothing, {one} one thing to all, {neither} neither. What the one thing is, it does not say (Fesser "
+    "and others, 2026)."
+)
 NO_SINK_TEXT = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
@@ -413,11 +396,11 @@ NO_MEGAPHONE_TEXT = (
 )
 
 
-def lengths(subject: Subject) -> Iterator[Part]:
-    yield Fold(
+def lengths(subject: Subject) -> Iterator[p.Part]:
+    yield p.Fold(
         "More: tokens that stand out, outliers and registers",
-        Words(lengths_in_words(subject)),
-        Words(
+        p.Words(lengths_in_words(subject)),
+        p.Words(
             "In large models the vector of some patches of even ground becomes about ten times as long: there the "
             "model keeps what belongs to no place. **Registers**, spare tokens without a place, take that over (Darcet "
             "and others, 2024)."
@@ -427,8 +410,8 @@ def lengths(subject: Subject) -> Iterator[Part]:
         sink_subject := subject.with_other(**SINK_WORDS)
     ):
         link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
-        yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
-    yield Words(
+        yield p.Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
+    yield p.Words(
         "Outliers come with size: open this step in `vit_large_patch14_dinov2.lvd142m` and in its twin with registers, "
         f"`vit_large_patch14_reg4_dinov2.lvd142m`; `{PROGRAM} download NAME` fetches each.",
         small=True,

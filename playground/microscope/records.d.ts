@@ -41,12 +41,9 @@ interface View {
   label: string; // the number of the label that a map explains; "": the patch's feature
   text: string; // the text that patches are compared with, in a model trained on captions
   blank: "mean" | "noise" | "neighbours"; // the content of blanked patches
-  typical: boolean; // whether a map of lengths leaves outliers out of the exposure
   what: string; // the way of looking, see core/ways.js
   direction: "row" | "column"; // the attention of the token, or to the token
-  colours: "shared" | "own"; // the thumbnails of heads: one exposure for all, or each its own
   ceiling: "auto" | number; // the weight that is drawn brightest; "auto": by each row's exposure
-  grid: boolean; // whether the patch grid is drawn
   beside: "convolution" | "wall" | "compare" | "filter"; // the content of the second picture
   curtain: number; // the curtain's place, 0 to 1; left of it is the row at the other scale
 }
@@ -67,7 +64,6 @@ interface Trace {
   title: string; // the model's
   picture: { id: string; title: string; credit?: string; hint?: string; start?: [number, number]; sample?: string };
   private: boolean; // whether the picture is a person's own
-  here?: boolean; // whether the page computes the trace
   prepared?: boolean;
   offers?: string[]; // the requests answered for this trace, if they are fewer than the source's
   verdict?: [string, number, number][]; // [label, before, after] of each label that a whole pass changes
@@ -86,6 +82,25 @@ interface Lens {
   other: any;
   shown: any;
   refs: Record<string, any>;
+}
+
+/** How something is asked for (shell/http.js, and the methods of a source). */
+interface Options {
+  signal?: AbortSignal;
+  method?: string;
+  body?: any;
+  headers?: Record<string, string>;
+  tell?: (bytes: number) => void;
+}
+
+/** What answers the lens: lens/lens.js says of each method what it gives. */
+type Answer = "open" | "layers" | "features" | "flows" | "rollout" | "whole" | "moved";
+type Source = Record<Answer, (...asked: any[]) => any> & Record<string, any>;
+
+// Every element of these pages is one of HTML.
+interface Element {
+  readonly dataset: DOMStringMap;
+  focus(options?: FocusOptions): void;
 }
 
 // What pages and drawings keep on elements, and what only some browsers have

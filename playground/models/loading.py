@@ -19,6 +19,7 @@ from playground.errors import PlaygroundError, warn
 from playground.models import architecture, borrowed, checking, hub, layouts, model_file, timm_models, weights_file, zoo
 from playground.models.given import Options, read_options
 from playground.models.model_file import PICKLED_WEIGHTS
+from playground.models.registers import SUFFIX, with_register
 from playground.models.source import Source, assumed_facts, build, notice, on_device, remember, with_options
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
@@ -115,6 +116,7 @@ def load(
     num_heads: int | None = None,
     act_layer: str | None = None,
     global_pool: str | None = None,
+    registers: int = 0,
 ) -> VisionTransformer:
     """A ViT in evaluation mode. `model` is one of these:
 
@@ -134,15 +136,25 @@ def load(
     that are not given are assumed: a PlaygroundWarning states the assumed values, and `load(…).assumed` lists them.
     Labels that may be wrong are not shown.
 
+    `registers=1`, or "+registers" after a name, adds a token to a model with outliers, patches of background whose
+    vectors are many times as long as others', and moves there what its few neurons write (models/registers.py).
+
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
     """
     options = read_options(locals())
+    if registers not in (0, 1):
+        raise PlaygroundError(f"registers= is 0, or 1 for one register at test time; given was {registers!r:.40}.")
+    if isinstance(model, str) and model.endswith(SUFFIX):
+        model, registers = model.removesuffix(SUFFIX), 1
     if isinstance(model, nn.Module):
         vit = _from_object(model, pretrained, weights, device, options)
+        vit = with_register(vit) if registers else vit
     else:
         vit = on_device(build(resolve(model, pretrained, weights, offline, options), seed), device)
-        remember(vit, model, weights, options, loads_again=not seed and (pretrained or weights is not None))
+        vit = with_register(vit) if registers else vit
+        name = f"{os.fspath(model)}{SUFFIX}" if registers else model
+        remember(vit, name, weights, options, loads_again=not seed and (pretrained or weights is not None))
     if message := notice(vit):
         warn(message)
     return vit

@@ -52,16 +52,6 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
     return low[..., None, :] + step[..., None, :] * codes.astype(np.float32)
 
 
-def in_eight_bits(data: bytes) -> bytes:
-    """The pack of a trace with queries and keys rounded to eight bits: exact enough for drawing, not for computing."""
-    header, arrays = unpack(data)
-    del header["sections"]
-    for name in ("q", "k"):
-        parts = eight_bits(arrays[name].astype(np.float32))
-        arrays |= zip((name, f"{name}_low", f"{name}_step"), parts, strict=True)
-    return pack(header, arrays)
-
-
 def unpack(data: bytes | mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the header, and the arrays as views of `data`. Refuses a header that does not fit the bytes."""
     try:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = Literal["float16", "int8"]  # how a pack holds queries and keys
+Keep = Literal["float32", "model", "host"]
+KEEPS = get_args(Keep)  # on the pass's device in float32, there in the model's precision, or in main memory in float32
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
 
@@ -56,6 +58,7 @@ class Record:
     vit: VisionTransformer | None
     weight_versions: WeightVersions = ()  # versions of the weights, by which `outdated` detects later changes
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
+    keep: Keep = "float32"  # how `record` is held
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the interventions in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a trace without a network of ours
@@ -174,7 +177,7 @@ class Record:
 
     def _head(self, layer: int, head: int) -> QKV:
         record, head = self.record[self.layer_number(layer)], self.head_number(head)
-        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
+        return QKV(*(None if t is None else t[head].float() for t in record))  # (tokens, d) each
 
     # Running the network again ----------------------------------------------------------------------------------------
 

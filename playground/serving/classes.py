@@ -37,11 +37,8 @@ MOST_RANKS = 36  # number of places that guesses are graded by
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 
-REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys with sentences in other languages
-    "noAnswer": "That is none of the answers: choose one of those on the screen.",
-    "noNumber": "A guess is a whole number: choose it once more.",
-    "offPicture": "That is off the picture: choose once more.",
-    "notBetween": "That is not between {low} and {high}: choose once more.",
+# What somebody may meet who uses the pages; microscope/classroom/words.js has the same keys in other languages.
+REFUSALS = {
     "noQuestion": "No question is open in this scene: open it first.",
     "closed": "The lecturer has closed the door of this class: ask them to open it again.",
     "arrivals": "Many phones of your network enter at this moment: this one follows in a few seconds.",
@@ -50,21 +47,12 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "newCode": "This class has a new code: enter the one on the screen in front.",
     "otherQuestion": "That was another question: the one that is asked now comes at once.",
     "shownAlready": "The guesses of this question are shown already.",
-    "mostQuestions": "A class has room for {most} questions: end it, and start another.",
-    "noThirdVote": "The class has guessed twice, or the answer is shown: this question takes no third vote.",
-    "truthShown": "The truth is shown already: hands are counted before.",
-    "hands": "Hands are counted from 0 to 1000: type a whole number.",
     "manyClasses": "So many classes run here that there is no room for one more: try again later.",
-    "large": "That is more than {most} bytes: nothing was kept.",
-    "slow": "What was sent did not come to its end: try again.",
     "letters": "A code is {count} letters, as on the screen in front.",
     "manyCodes": "Too many codes were tried in this browser: wait a minute, and look at the screen in front.",
     "manyTries": "Many codes are being tried from your network: try again.",
     "noClass": "There is no class {code}: it has ended, or its code is another one. Look at the screen in front.",
-    "key": "This needs the key that your browser keeps: reload the page.",
     "often": "This browser asks too often: wait a few seconds.",
-    "noPicture": "There is no such picture in this class.",
-    "address": "The address of the app is not readable: open it under a shorter one.",
     "otherLecturer": "This class is another lecturer's: open it with the link that you were given.",
     "photographGone": "Your photograph is not on the server any more: reload the page, it is sent again.",
     "sendPhotograph": "A place is pressed on a picture: say yes to sending yours to the phones, or take a sample.",
@@ -91,18 +79,14 @@ class Question:
     about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, float | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
-    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: float | str | None = None
     after_words: object = None  # the words on the phones below the truth
     grades: Mapping[str, object] | None = None  # for a place: the rank of each square's place, and their shares
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
-        """For each round: guess -> number of people who made it, on phones and by raised hands together."""
-        return [
-            dict(Counter(map(str, guesses.values())) + Counter(hands))
-            for guesses, hands in zip(self.rounds, self.hands, strict=True)
-        ]
+        """For each round: guess -> number of people who made it."""
+        return [dict(Counter(map(str, guesses.values()))) for guesses in self.rounds]
 
     def has_letters(self, text: object, allowed: str) -> bool:
         """Whether the text has one of these letters for each patch of the picture."""
@@ -113,16 +97,14 @@ class Question:
         """The guess as it is stored: a number, or a choice's text. Raises Refused if the guess is not valid."""
         if self.kind == "Choice":
             if not isinstance(value, str) or value not in self.values:
-                raise refusal("noAnswer")
+                raise Refused("That is none of the answers: choose one of those on the screen.")
             return value
         if isinstance(value, float) and math.isfinite(value):
             value = int(value) if value == int(value) else float(f"{value:.10g}")
         if not isinstance(value, int if self.whole else int | float) or isinstance(value, bool):
-            raise refusal("noNumber")
+            raise Refused("A guess is a whole number: choose it once more.")
         if not self.low <= value <= self.high:
-            if self.kind == "Place":
-                raise refusal("offPicture")
-            raise refusal("notBetween", low=self.low, high=self.high)
+            raise Refused(f"A guess lies between {self.low:g} and {self.high:g}: choose once more.")
         return value
 
 
@@ -242,7 +224,7 @@ class Class:
 
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
-            raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
+            raise Refused(f"A class has room for {MOST_QUESTIONS} questions: end it, and start another.", 409)
         if question.scene in self.questions:
             self.earlier_questions.append(self.questions[question.scene])
         self.question_count += 1
@@ -253,9 +235,8 @@ class Class:
     def ask_again(self) -> None:
         question = self.required_question()
         if question.phase == TELLS or len(question.rounds) >= MOST_ROUNDS:
-            raise refusal("noThirdVote", 409)
+            raise Refused("The class has guessed twice, or the answer is shown: there is no third vote.", 409)
         question.rounds.append({})
-        question.hands.append({})
         question.phase = ASKS
         self.tell()
 
@@ -271,18 +252,6 @@ class Class:
         question.heat = str(heat) if question.has_letters(heat, hexdigits) else ""
         question.grades = _checked_grades(question, grades)
         self.tell()
-
-    def count_hands(self, hand_counts: Mapping[str, object]) -> None:
-        question = self.required_question()
-        if question.phase == TELLS:
-            raise refusal("truthShown", 409)
-        count_of_value = {}
-        for value, count in hand_counts.items():
-            if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 1000:
-                raise refusal("hands")
-            count_of_value[str(question.guess(value))] = count
-        question.hands[-1] = count_of_value
-        (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def send_largest_away(self) -> None:
         """Shuts out the network that holds most, until the class has a new code."""

@@ -10,6 +10,7 @@ import operator
 import os
 import platform
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -23,7 +24,7 @@ from playground.models.borrowed import what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
-from playground.serving import hosts, prepared, settings, starting
+from playground.serving import hosts, prepared, starting
 from playground.version import __version__
 
 FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a part of it is missing
@@ -127,8 +128,12 @@ def _cache_folder() -> Iterator[Finding]:
 
 
 def _temporary_folder() -> Iterator[Finding]:
-    if not settings.find_a_folder():
-        yield Finding(WRONG, settings.NO_FOLDER_SENTENCE)
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        yield Finding(
+            WRONG, "No folder for temporary files can be written, so that no figure can be drawn: name one by TMPDIR"
+        )
 
 
 def _borrowed_files() -> Iterator[Finding]:

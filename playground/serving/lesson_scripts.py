@@ -19,16 +19,19 @@ HOST = "lessons/host.js"  # the player of lessons
 class Script:
     file: str  # a script in microscope/
     box: str  # class and data- attribute of the element into which the script draws
-    styles: str  # a style sheet in microscope/
+    styles: tuple[str, ...]  # style sheets in microscope/
     look: str = ""  # another class of the element, for styles of a single lesson
     mounts: str = ""  # the name of the function that mounts the drawing, if the file has several drawings
 
 
-def _drawing_script(file: str, look: str, mounts: str = "", styles: str = "lessons/drawings.css") -> Script:
-    return Script(f"lessons/{file}.js", "drawing", styles, look, mounts)
+def _styles(name: str) -> tuple[str, ...]:
+    return "lessons/base.css", f"lessons/{name}.css"
 
 
-LISTING_STYLES, HEAD_STYLES, QUESTION_STYLES = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
+def _drawing_script(file: str, look: str, mounts: str = "", styles: str = "drawings") -> Script:
+    return Script(f"lessons/{file}.js", "drawing", _styles(styles), look, mounts)
+
+
 SCRIPTS = {
     "arrows": _drawing_script("arrows", "by-hand"),
     "friends": _drawing_script("friends", "by-hand"),
@@ -42,19 +45,19 @@ SCRIPTS = {
     "shuffle": _drawing_script("positions", "patches", "shuffle"),
     "push": _drawing_script("push", "push"),
     "case": _drawing_script("case", "cost"),
-    "reel": Script("lessons/reel.js", "drawing", "lessons/reel.css"),
-    "atlas": _drawing_script("heads", "atlas", "atlas", HEAD_STYLES),
-    "board": _drawing_script("heads", "board", "board", HEAD_STYLES),
-    "steps": _drawing_script("steps", "walk", styles=LISTING_STYLES),
-    "read": Script("drawing/listing.js", "read", LISTING_STYLES, mounts="sourceRead"),
-    "softmaxbars": _drawing_script("softmaxbars", "softmax", styles=LISTING_STYLES),
-    "guess": Script("lessons/guess.js", "guess", QUESTION_STYLES),
-    "exercise": Script("lessons/exercise.js", "exercise", QUESTION_STYLES, mounts="exercise"),
-    "overview": Script("lessons/exercise.js", "overview", QUESTION_STYLES, mounts="overview"),
+    "reel": _drawing_script("reel", "", styles="reel"),
+    "atlas": _drawing_script("heads", "atlas", "atlas", "heads"),
+    "board": _drawing_script("heads", "board", "board", "heads"),
+    "steps": _drawing_script("steps", "walk", styles="listings"),
+    "read": Script("drawing/listing.js", "read", _styles("listings"), mounts="sourceRead"),
+    "softmaxbars": _drawing_script("softmaxbars", "softmax"),
+    "guess": Script("lessons/guess.js", "guess", _styles("questions")),
+    "exercise": Script("lessons/exercise.js", "exercise", _styles("questions"), mounts="exercise"),
+    "overview": Script("lessons/exercise.js", "overview", _styles("questions"), mounts="overview"),
 }
 scripts.offer(HOST)
 for _script in SCRIPTS.values():
-    scripts.offer(_script.file, _script.styles, mounts=_script.mounts)
+    scripts.offer(_script.file, *_script.styles, mounts=_script.mounts)
 
 
 def lesson_kit(files: FileStore, addresses: Mapping[str, str], host: str) -> dict:

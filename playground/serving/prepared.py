@@ -2,7 +2,7 @@
 without torch. A pack's file name holds a digest of the inputs.
 
 The playground ships one pack: one layer of the drawing that opens if there are no photographs. After a change of the
-model or of that drawing, `python -m playground.serving.prepared` makes this pack again. All other packs are made on
+model or of that drawing, `python -m workshop.packs` makes this pack again. All other packs are made on
 this machine, by `python -m playground prepare` or by a starting server when nobody waits, and lie in the cache beside
 the photographs and DINOv2. A sample without a pack is traced on demand.
 """
@@ -226,19 +226,3 @@ def _write(path: Path, data: bytes) -> None:
         file = Path(folder, path.name)
         file.write_bytes(data)
         file.replace(path)
-
-
-def write_packs(folder: Path = PACKS) -> None:
-    """Writes the pack that ships: the layer at which the first picture opens."""
-    from playground.models.loading import load
-
-    vit = load("bundled", device="cpu")
-    folder.mkdir(parents=True, exist_ok=True)
-    for sample_pack in (SamplePack(named(name), detail) for name, detail in FINER_GRIDS.items()):
-        data = some_layers(fresh_pack(sample_pack.sample.name, vit, sample_pack.detail), None)
-        (folder / f"{sample_pack.name}.pack").write_bytes(data)
-        print(f"{sample_pack.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
-
-
-if __name__ == "__main__":
-    write_packs()

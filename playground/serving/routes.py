@@ -126,7 +126,6 @@ ROUTES: list[Route] = [
     *routes_beyond.ROUTES,
     *routes_pictures.ROUTES,
     *routes_models.ROUTES,
-    *scripts.ENGINE_ROUTES,
     *routes_figures.ROUTES,
     *routes_classes.ROUTES,
     *routes_lessons.ROUTES,

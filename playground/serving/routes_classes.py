@@ -86,9 +86,9 @@ async def read_message(request: Request, limit: int) -> dict:
             async for piece in request.stream():
                 data += piece
                 if len(data) > limit:
-                    raise refusal("large", 413, most=limit)
+                    raise Refused(f"That is more than {limit} bytes: nothing was kept.", 413)
     except TimeoutError:
-        raise refusal("slow", 408) from None
+        raise Refused("What was sent did not come to its end: try again.", 408) from None
     try:
         message = json.loads(bytes(data), parse_constant=float)
     except (ValueError, RecursionError):
@@ -132,7 +132,7 @@ async def _class_of(request: Request) -> Class:
 def _with_key(request: Request) -> Visitor:
     asker = visitor(request)
     if not asker.person:
-        raise refusal("key", 403)
+        raise Refused("This needs the key that your browser keeps: reload the page.", 403)
     return asker
 
 
@@ -212,7 +212,7 @@ async def picture(request: Request) -> Response:
     group, asker = await _class_of(request), _with_key(request)
     jpeg = group.pictures.get(request.path_params["id"]) if asker.person in group.phones else None
     if jpeg is None:
-        raise refusal("noPicture", 404)
+        raise Refused("There is no such picture in this class.", 404)
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
@@ -226,7 +226,7 @@ async def start(request: Request) -> Response:
     message = await read_message(request, PHONE_BYTES)
     root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
-        raise refusal("address")
+        raise Refused("The address of the app is not readable: open it under a shorter one.")
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
     group = classes.classes().start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
     group.root, group.reachable_command = root, reachable_command
@@ -288,7 +288,7 @@ def _lecturer_state(group: Class) -> dict:
     question = group.question
     question_record = _question_record(group)
     if question and question_record:
-        question_record |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
+        question_record["answered"] = [len(guesses) for guesses in question.rounds]
     return {
         "count": group.lecturer_version,
         "code": group.code,
@@ -335,14 +335,12 @@ async def act(request: Request) -> Response:
         _ask(group, request, message)
     elif action == "truth":
         group.say_truth(message.get("truth"), message.get("after"), message.get("heat"), message.get("grades"))
-    elif action == "hands" and isinstance(message.get("hands"), dict):
-        group.count_hands(message["hands"])
     elif action == "door":
         group.set_door(message.get("open") is True)
     else:
         raise Refused(
-            "A class can go, ask, ask again, show, tell the truth, count hands, close its door, send phones away, "
-            "take a new code and end."
+            "A class can go, ask, ask again, show, tell the truth, close its door, send phones away, take a new code "
+            "and end."
         )
     return Response(json.dumps(_lecturer_state(group)), headers=NEWS_HEADERS)
 

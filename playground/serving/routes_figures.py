@@ -31,19 +31,15 @@ from playground.serving.people import Person
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
 PRIVATE = "no-store"
-DOWNLOAD_WORD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    # an .html never opens as a page of this server
-    is_attachment = words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
-
-    return await answer(request, lambda: _figure(request, kind, words, is_attachment, person))
+    return await answer(request, lambda: _figure(request, kind, words, person))
 
 
-def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: bool, person: Person | None) -> Response:
+def _figure(request: Request, kind: str, words: dict[str, str], person: Person | None) -> Response:
     if kind not in figure_files.MEDIA_TYPES:
         raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.MEDIA_TYPES)}.", 404)
     if request.method != "POST" and kind not in figure_files.STILL_KINDS:
@@ -53,7 +49,8 @@ def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: b
     subject, spec = figure_words.read(words, kind, person)
     headers = {"Cache-Control": PRIVATE if subject.is_private or kind not in figure_files.STILL_KINDS else AN_HOUR}
     name = quote(figure_files.name(spec, kind), safe="")
-    headers["Content-Disposition"] = f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{name}"
+    disposition = "attachment" if kind == "html" else "inline"  # an .html never opens as a page of this server
+    headers["Content-Disposition"] = f"{disposition}; filename*=UTF-8''{name}"
     return Response(figure_files.file(subject, spec, kind), headers=headers, media_type=figure_files.MEDIA_TYPES[kind])
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @cache
 def _kit() -> dict:
     addresses = {
-        name: scripts.address(script.file, script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
+        name: scripts.address(script.file, *script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
     }
     return lesson_kit(scripts.page_files, addresses, scripts.address(HOST))
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.pack import in_eight_bits, pack
+from playground.pack import pack
 from playground.samples import named, start_patch
 from playground.serving import chosen, models, own_models, people, pictures, queue, traces, worked
 from playground.serving.answering import Refused, answered
@@ -114,8 +114,7 @@ def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Res
 def layers(asked: Asked) -> Response:
     layer_numbers = chosen.numbers(asked.words, "layers", MOST_LAYERS) if "layers" in asked.words else None
     heads = chosen.numbers(asked.words, "heads", MOST_HEADS) if "heads" in asked.words else None
-    data = traces.pack_of_layers(asked.picture, asked.setup, layer_numbers, heads)
-    return Response(in_eight_bits(data) if "rounded" in asked.words else data, media_type=BINARY)
+    return Response(traces.pack_of_layers(asked.picture, asked.setup, layer_numbers, heads), media_type=BINARY)
 
 
 @part
@@ -125,6 +124,17 @@ def features(asked: Asked) -> Response:
     layer = chosen.number(asked.words, "layer", trace.layers)
     with queue.turn():
         return matrix(trace.features(layer).numpy())
+
+
+@part
+def values(asked: Asked) -> Response:
+    """What each head of a layer takes of every token, after W_O, as float16."""
+    from playground.analysis.sinks import in_the_stream
+
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    with queue.turn():
+        return matrix(in_the_stream(trace, layer).numpy())
 
 
 @part
@@ -193,7 +203,8 @@ def _scale(text: str) -> float | None:
 @part
 def moved(asked: Asked) -> Response:
     """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
-    made to other patches with the same total attention."""
+    made to other patches with the same total attention, or if heads give nothing instead of their mean (Parodi et al.,
+    2026: zeros overstate)."""
     from playground.analysis import cutting
 
     query = place(asked.words.get("query", ""))
@@ -205,7 +216,11 @@ def moved(asked: Asked) -> Response:
         try:
             effect = cutting.moved_beside_controls(uncut_trace, asked.setup.cut, query, give_way)
         except PlaygroundError as error:  # no other patches have as much attention
-            return JSONResponse({"by": cutting.feature_move(uncut_trace, asked.setup.cut, query), "says": str(error)})
+            answer: dict[str, Any] = {"by": cutting.feature_move(uncut_trace, asked.setup.cut, query)}
+            zeros = [re.sub("^mean@", "zero@", text) for text in asked.setup.cut]
+            if zeros != list(asked.setup.cut):
+                answer["zero"] = cutting.feature_move(uncut_trace, zeros, query)
+            return JSONResponse(answer | {"says": str(error)})
     return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
 
@@ -260,6 +275,7 @@ ROUTES = [
     Route("/api/trace", describe),
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
+    Route("/api/trace/{digest}/values", values),
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/heads", heads),
     Route("/api/trace/{digest}/inside", inside),

@@ -10,7 +10,6 @@ import math
 import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import product
@@ -24,7 +23,6 @@ from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
-from playground.pictures.images import model_input
 from playground.samples import samples, start_patch
 from playground.serving import chosen, models, pictures, prepared, routes_samples, routes_traces, traces
 from playground.serving.prepared import SamplePack, some_layers
@@ -156,25 +154,23 @@ def _write_layers(folder: Folder, sample_pack: SamplePack, data: bytes, wants_na
 
 def _write_inside(folder: Folder, sample_pack: SamplePack, data: bytes, layer: int, head: int) -> dict | None:
     """The opening patch's way through the opening head, for the story."""
-    seen = _with_network(sample_pack, data)
+    seen = _passed(sample_pack, data)
     query = start_patch(sample_pack.sample.name, seen.grid)
     numbers = routes_traces.inside_bytes(seen, layer, head, query)
     file = folder.put(f"samples/{sample_pack.name}-inside.pack", numbers)
     return {"layer": layer, "head": head, "query": "{},{}".format(*query), "file": file}
 
 
-def _with_network(sample_pack: SamplePack, data: bytes) -> Trace:
-    from playground.tracing import Trace
+def _passed(sample_pack: SamplePack, data: bytes) -> Trace:
+    from playground.tracing import trace
 
-    seen, vit = Trace.from_bytes(data), models.load(sample_pack.model)
-    c, image = vit.config, pictures.sample(sample_pack.sample.name).image
-    return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+    size = tuple(unpack(data)[0]["size"])
+    return trace(models.load(sample_pack.model), pictures.sample(sample_pack.sample.name).image, size=size)
 
 
 def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
-    """The names of all heads by their habits on this picture, for which a prepared trace needs its network and pixels
-    again."""
-    seen = _with_network(sample_pack, data)
+    """The names of all heads by their habits on this picture, of a pass: a pack has no pixels and no values."""
+    seen = _passed(sample_pack, data)
     names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
     return json.dumps(names, ensure_ascii=False).encode()
 

@@ -55,7 +55,7 @@ def mounted_scripts() -> dict[str, printed.MountedScript]:
     """For each script of a lesson, what slides need to mount it."""
     return {
         name: printed.MountedScript(
-            drawing_module(script.file, script.mounts), stylesheet(script.styles), script.box, script.look
+            drawing_module(script.file, script.mounts), stylesheet(*script.styles), script.box, script.look
         )
         for name, script in SCRIPTS.items()
     }

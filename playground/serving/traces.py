@@ -192,12 +192,15 @@ def _fresh_pack(picture_trace: Trace, layer_numbers: list[int] | None, heads: li
         return data if heads is None else some_layers(data, layer_numbers, heads)
 
 
-def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str, str, str]]:
-    """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
-    head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
+def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str, str, str, list | None]]:
+    """(label, short label, colour, training task, meaning, sink: [token, kind] or None) of each head. The training task
+    completes the sentence "this head was told to …"; it is "" if no loss was about the head. People who wait for a
+    picture are served first."""
     from playground.analysis import heads
+    from playground.analysis.sinks import sinks_of
 
     with queue.turn(last=True):
+        sinks = {sink.head: [sink.token, sink.kind] for sink in sinks_of(picture_trace, layer)}
         measurement = heads.measure_layers(picture_trace, [layer], heads.Grid.of(picture_trace))
     habits, kinds = measurement.habits()[0], measurement.habit_names()[0]
     short_labels = [heads.short_label(measurement.head(0, head), habit) for head, habit in enumerate(habits)]
@@ -208,6 +211,7 @@ def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str
             habits[head].colour,
             heads.training_task(picture_trace._network, layer, head) or "",
             habits[head].means,
+            sinks.get(head),
         )
         for head, kind in enumerate(kinds)
     ]

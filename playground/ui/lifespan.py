@@ -13,7 +13,7 @@ from types import FrameType
 
 from starlette.applications import Starlette
 
-from playground.serving import cache, incoming, people, settings, starting
+from playground.serving import cache, incoming, people, starting
 from playground.ui import workbench
 
 WARM_UP_AFTER = 2.0  # seconds from the server's start: the first picture on a laptop comes before the warm-up
@@ -30,7 +30,6 @@ LAST_SECONDS = 3  # most seconds from a signal to the end of the process
 async def lifespan(_: Starlette) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(SWITCH_INTERVAL)
-    settings.find_a_folder()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(signal_number)
     forget_task = asyncio.create_task(_forget_the_gone())

@@ -25,7 +25,6 @@ BACKLOG = 2048
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
     """Serves the app at these sockets until a signal ends it."""
     log.to_stdout()
-    settings.find_a_home()
     import uvicorn
 
     from playground.ui.server import app

@@ -59,7 +59,6 @@ def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(smal
 
 
 def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
-    """Step 4 of the lesson Block plots these gradients, for 2 to 32 layers."""
     pre, post = (block.LAST_GRADIENTS[norm_place] for norm_place in ("pre", "post"))
     assert min(post) > 0.9 * post[0]
     assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))

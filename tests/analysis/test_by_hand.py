@@ -23,7 +23,6 @@ def test_arrows_survive_the_way_through_an_address():
 
 
 def test_at_first_token_a_attends_much_to_b_and_b_little_to_a():
-    """The lesson By hand says this about its initial arrows."""
     rows = weights(arrows_from_text(first_arrows(), tokens=18))
     arrows = arrows_from_text(first_arrows(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):

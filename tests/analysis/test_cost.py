@@ -52,7 +52,6 @@ def test_the_parameters_are_those_of_the_model(name):
 
 
 def test_attention_by_hand_holds_three_tables_of_weights_at_once():
-    """The lesson counts three: at the softmax, scores, scaled scores and weights are in memory together."""
     heads, tokens, d = 4, 96, 8
     q, k, v = (torch.randn(1, heads, tokens, d) for _ in range(3))
     peak_bytes = LiveBytes.peak(lambda: attention_by_hand(q, k, v, 0.35))

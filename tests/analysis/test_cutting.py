@@ -47,7 +47,6 @@ def test_controls_cut_as_much_attention_to_other_patches(small_trace, trace_with
 
 
 def test_an_edge_and_blocks_of_the_same_size_elsewhere_are_cut(monkeypatch, small, small_trace, trace_with_cuts):
-    """The numbers equal those of full traces with these cuts; each cut takes one pass."""
     query, texts, passes, pauses = (7, 5), [], [], []
     features, with_cuts = small.features, cutting._features_with
     monkeypatch.setattr(small, "features", lambda *given: passes.append(given) or features(*given))

@@ -64,8 +64,9 @@ def test_the_scores_of_all_methods_and_of_both_controls_are_given(small_trace):
     shuffled_model = with_shuffled(small_trace.vit)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
     rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled_model, mask)}
-    assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
-    assert rows["constant"].rank_correlation == 0
+    methods = "raw", "rollout", "gradient", "integrated", "attnlrp", "chefer", "legrad", "random", "constant"
+    assert tuple(rows) == methods
+    assert rows["constant"].rank_correlation == rows["constant"].saco == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
     label = int(small_trace.logits.argmax())
     measurement, side = occlusion.Blanking(small_trace, Target(label=label)), occlusion.side_of(small_trace.grid)
@@ -76,6 +77,42 @@ def test_the_scores_of_all_methods_and_of_both_controls_are_given(small_trace):
     for method in ("raw", "gradient"):
         assert -1 <= rows[method].shuffled < 1
     assert np.isnan(rows["random"].shuffled)
+
+
+@pytest.mark.parametrize("label", [4, None])
+def test_saco_equals_a_loop_over_pairs_of_groups(small_trace, label):
+    """Algorithm 1 of Wu et al. (2024), with what moves in place of the probability's fall."""
+    target = Target(label=label) if label is not None else Target(query=(2, 5))
+    map_ = small_trace.on_grid(small_trace.relevance(target.query, label))
+    patches = sorted(range(map_.numel()), key=lambda patch: -float(map_.flatten()[patch]))
+    starts = (0, 6, 13, 19, 26, 32, 39, 45, 52, 58)  # ten times 6 of 64 patches, as evenly as they go
+    groups = [patches[start : start + 6] for start in starts]
+
+    def answer(pixels):
+        with torch.no_grad():
+            x = small_trace.vit.features(pixels, small_trace.layers - 1)
+            if label is None:
+                return small_trace.vit.norm(x)[0, small_trace.token((2, 5))]
+            logits = small_trace.vit.classify(x)[0]
+        return logits[label] - max(logit for number, logit in enumerate(logits) if number != label)
+
+    before, falls = answer(small_trace.input), []
+    for group in groups:
+        pixels, size = small_trace.input.clone(), small_trace.patch_size
+        for row, column in (divmod(patch, 8) for patch in group):
+            place = (0, slice(None), slice(row * size, (row + 1) * size), slice(column * size, (column + 1) * size))
+            pixels[place] = small_trace.input[0].mean((1, 2))[:, None, None]
+        after = answer(pixels)
+        falls.append(float(before - after) if label is not None else float((after - before).norm() / before.norm()))
+    score = total = 0.0
+    for i in range(10):
+        for j in range(i + 1, 10):
+            weight = float(map_.flatten()[groups[i]].mean() - map_.flatten()[groups[j]].mean())
+            score += weight if falls[i] >= falls[j] else -weight
+            total += abs(weight)
+    blanking = occlusion.Blanking(small_trace, target)
+    assert occlusion.saco(map_, blanking) == pytest.approx(score / total, abs=1e-4)
+    assert occlusion.saco(torch.ones(8, 8), blanking) == 0
 
 
 def test_for_a_model_without_labels_the_maps_explain_a_patch_of_the_object(small, picture):
@@ -106,13 +143,34 @@ def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path,
     table_file = tmp_path / "table.csv"
     assert main(["faithfulness", str(folder), "--models", "small", "--out", str(table_file)]) == 0
     rows = list(csv.DictReader(table_file.open()))
-    assert len(rows) == 3 * 8
+    assert len(rows) == 3 * 9
     assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
     assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])
     output = capsys.readouterr().out
-    assert "| untrained | 3 | gradient | " in output
-    mean = np.mean([float(row["deletion"]) for row in rows if row["method"] == "legrad"])
+    assert "| untrained | 2 | gradient | " in output
+    assert "| untrained | 1 with masks | gradient | " in output
+    unmasked = [row for row in rows if not row["pointing"]]
+    mean = np.mean([float(row["deletion"]) for row in unmasked if row["method"] == "legrad"])
     assert f"{mean:.2f}" in next(line for line in output.splitlines() if "| legrad |" in line)
+
+
+@pytest.mark.slow
+def test_a_stopped_run_goes_on_and_another_version_s_table_is_left_alone(folder, tmp_path, monkeypatch, capsys):
+    from playground.figures import faithfulness as command
+
+    table_file, pictures = tmp_path / "table.csv", []
+    real = command.faithfulness
+    monkeypatch.setattr(command, "faithfulness", lambda trace, *others: pictures.append(1) or real(trace, *others))
+    line = ["faithfulness", str(folder), "--models", "small", "--out", str(table_file), "--side", "32"]
+    assert main(line) == 0
+    lines = table_file.read_text().splitlines()
+    table_file.write_text("\n".join(lines[:-4]) + "\n")  # stopped within the last picture
+    assert main(line) == 0
+    assert len(pictures) == 3 + 1
+    assert sorted(table_file.read_text().splitlines()) == sorted(lines)
+    table_file.write_text(lines[0].replace("saco,", "") + "\n")
+    assert main(line) != 0
+    assert "other columns" in capsys.readouterr().err
 
 
 def test_masks_of_other_pictures_and_an_unknown_file_ending_are_errors(folder, tmp_path, capsys):

@@ -339,7 +339,6 @@ def test_gradients_flow_from_logits_to_the_recorded_values_and_to_pixels(our_vit
 
 
 def test_rows_follow_a_mask_that_an_intervention_sets(two_traces):
-    """Tests a causal mask, as in a language model."""
     masks = {f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)}
     seen = two_traces[0].again(masks, "causal")
     assert seen.row(2, 1, 5)[6:].abs().max() == 0

@@ -45,7 +45,6 @@ def test_moves_equal_those_of_a_pass_over_the_blanked_picture(small, small_trace
 
 
 def margin_by_hand(logits, label: int) -> float:
-    """The margin of a label over the largest other logit, by hand."""
     values = logits.tolist()
     return values[label] - max(value for i, value in enumerate(values) if i != label)
 

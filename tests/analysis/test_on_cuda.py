@@ -23,7 +23,7 @@ def test_rows_features_and_relevance_are_the_same_on_both_devices(cpu_and_cuda_t
     for layer in range(on_cpu.layers):
         torch.testing.assert_close(on_cuda.weights(layer), on_cpu.weights(layer), **CLOSE)
         torch.testing.assert_close(on_cuda.features(layer), on_cpu.features(layer), **CLOSE)
-    for method in ("gradient", "integrated", "chefer", "legrad"):
+    for method in ("gradient", "integrated", "attnlrp", "chefer", "legrad"):
         torch.testing.assert_close(
             on_cuda.relevance(label=3, method=method), on_cpu.relevance(label=3, method=method), **CLOSE
         )

@@ -29,7 +29,6 @@ def test_the_deviation_of_scores_is_the_root_of_d_k_and_with_the_scale_1():
 
 
 def test_rows_from_separate_vectors_for_each_width_fall_into_the_bands():
-    """Reference: separate vectors for every width, one product at a time."""
     random = torch.Generator().manual_seed(11)
     for width in (4, 64, 1024):
         width_index = rows.WIDTHS.index(width)

@@ -12,6 +12,7 @@ from browser.visitor import Visitor
 
 # Turns the browser's data saver on, so that the page fetches nothing in advance
 DATA_SAVER = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+READ_FIRST_DRAWING = "readDrawing('*', document.querySelector('#lesson .lesson-drawing')?.shadowRoot ?? document)"
 CACHE_NAMES = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
 
 
@@ -44,17 +45,14 @@ class SiteVisitor(Visitor):
         return sizes
 
     def files(self) -> list[str]:
-        """The names of all files that the page has requested so far."""
         return [path.rpartition("/")[2] for path in self.requested_paths]
 
     def bring_photograph(self, file: Path, mime_type: str = "image/jpeg", gesture: str = "drop") -> dict:
-        """Drops or pastes a photograph, and waits until the stage shows it."""
         picture_before = self.read()["picture"]
         hand_over(self, gesture, file.read_bytes(), mime_type, file.name)
         return self.until(f"r => r.picture !== {picture_before!r}")
 
     def hears(self, words: str) -> str:
-        """Waits for a sentence on the page that holds these words, and returns the sentence."""
         sentences: list[str] = []
         script = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
         waiting.until(

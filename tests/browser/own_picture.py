@@ -50,7 +50,6 @@ def hand_over(visitor, gesture: str, data: bytes, mime_type: str = "image/jpeg",
 
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:
-    """Asserts that the page shows this picture with the numbers of Python's trace of the same file."""
     visitor.page.get_by_title(f"Yours: {name}").first.wait_for(state="attached")
     selector = f'.toolbar[data-picture="mine:{digest(data)}"]'
     visitor.page.locator(selector).wait_for(state="attached")

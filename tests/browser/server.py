@@ -74,7 +74,6 @@ class Server:
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes whose memory counts as this server's."""
         return [self.process.pid]
 
     def report(self) -> str:
@@ -92,7 +91,6 @@ class Server:
         return self
 
     def wait(self) -> Server:
-        """Waits until the server answers that it is healthy."""
         witnesses.enter(self)
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self.process.poll() is None:
@@ -131,6 +129,5 @@ def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str)
 
 @contextmanager
 def serving_url() -> Iterator[str]:
-    """The address of a server as `serving` starts it."""
     with serving() as server:
         yield server.url

@@ -12,7 +12,6 @@ from waiting import PATIENCE
 
 
 def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict, bytes]:
-    """The status, the headers and the body of an answer."""
     named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, data=data, method=method, headers=named_headers)
     try:
@@ -23,7 +22,6 @@ def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: 
 
 
 def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict[str, str]]:
-    """The status and the headers of an answer."""
     return answer(url, method, data, **headers)[:2]
 
 
@@ -36,14 +34,12 @@ class Stranger:
         self.sentences: list[str] = []
 
     def get(self, path: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-        """The status and the body of a request with the key."""
         status, _, body = answer(f"{self.url}/{path}", method, data, X_Playground_Key=self.key, **headers)
         if status >= 400 and "says" in (refusal := json.loads(body)):
             self.sentences.append(refusal["says"])
         return status, body
 
     def describe(self, **parameters: str) -> dict:
-        """The server's description of the trace that these parameters of an address name."""
         return json.loads(self.get(f"api/trace?{urlencode(parameters)}")[1])
 
     def bring(self, data: bytes, name: str = "picture.jpg") -> str:

@@ -207,7 +207,5 @@ def test_a_lesson_s_question_goes_to_the_phones_of_a_class(lecturer, phones):
     phones[0].page.locator(".phone-choice button").first.click()
     phones[0].page.locator(".phone-yours").get_by_text("Your guess").wait_for()
     lecturer.page.locator(".class-lesson").get_by_text("1 of 2 have answered").wait_for()
-    lecturer.page.locator(".class-hands input").first.fill("5")
-    lecturer.press("Add")
     lecturer.press("Reveal the guesses")
-    lecturer.page.locator(".class-lesson").get_by_text("6 guesses").wait_for()
+    lecturer.page.locator(".class-lesson").get_by_text("1 guess").wait_for()

@@ -27,7 +27,6 @@ DISPLAYED_PIXELS = """async ([base64, height, width]) => {
 
 @pytest.fixture
 def page(chromium, tmp_path):
-    """An empty page beside the scripts with which a browser decodes pictures."""
     scripts = bundle("engine/images.js", "engine/tensors.js", "shell/readable.js")
     exports = "\nexport { createTensors, resizedPicture, toBitmap };\n"
     (tmp_path / "decoding.js").write_text(scripts + exports, encoding="utf-8")
@@ -42,7 +41,6 @@ def page(chromium, tmp_path):
 
 @pytest.fixture(scope="module")
 def photo():
-    """A photograph with strong colours and thin lines."""
     picture = open_image(named("meadow").path).resize((431, 338), Image.Resampling.BICUBIC)
     pixel_levels = np.asarray(picture).astype(float)
     strong_colours = pixel_levels.mean(-1, keepdims=True) + 1.6 * (pixel_levels - pixel_levels.mean(-1, keepdims=True))

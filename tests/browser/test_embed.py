@@ -252,7 +252,7 @@ def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(fo
         package = json.load(archive.extractfile("package/package.json"))
         script = archive.extractfile("package/attention-lens.js").read().decode()
         declarations = archive.extractfile("package/attention-lens.d.ts").read().decode()
-    assert names == {"package.json", "README.md", "attention-lens.js", "attention-lens.d.ts"}
+    assert names == {"package.json", "attention-lens.js", "attention-lens.d.ts"}
     assert package["version"] == playground.__version__
     assert "dependencies" not in package
     (export_names,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)

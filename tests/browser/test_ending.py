@@ -58,7 +58,6 @@ def hub():
 
 
 def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
-    """An upload that sends one byte of a million and then stays open."""
     lines = [
         "POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"X-Playground-Key: {stranger.key}",
         "Content-Length: 1000000", "", "x",
@@ -69,7 +68,6 @@ def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
 
 
 def start_computation(server: Server) -> None:
-    """Starts a forward pass that takes a while."""
     somebody = Stranger(server.url)
     parameters = {"model": "ViT-B/14", "sample": "meadow", "detail": "2"}  # a grid that slow machines offer, too
     digest = somebody.describe(**parameters)["digest"]

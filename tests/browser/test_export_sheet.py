@@ -17,7 +17,6 @@ FIRST_BYTES = {
 
 
 def wait_for_preview(sheet):
-    """Waits until the sheet's preview shows the current choice, and returns the sheet."""
     sheet.locator(".export-preview img").wait_for()
     sheet.locator(".exporting:not([aria-busy])").wait_for()
     return sheet
@@ -39,7 +38,6 @@ def choose(sheet, kind: str):
 
 
 def saved_row(data: bytes) -> np.ndarray:
-    """The first row in an .npz that was saved."""
     arrays = np.load(io.BytesIO(data))
     return arrays["values"][0]
 

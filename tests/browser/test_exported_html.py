@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from waiting import until
 
 import playground
 from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
 from browser.visitor import Visitor
+from playground.__main__ import main
 from playground.figures import Spec, html
 from playground.figures.notebook import LivingPage
 
@@ -23,8 +25,6 @@ def file(tmp_path_factory):
 
 
 class Reader(Visitor):
-    """A visitor who opens a file from the disk instead of the app."""
-
     def __init__(self, chromium, **options):
         super().__init__(chromium, "", offline=True, **options)
         self.requested_urls: list[str] = []
@@ -175,3 +175,14 @@ def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_curso
     assert abs(box["x"] + box["width"] / 2 - 450) < 2
     assert 390 < box["height"] <= 420
     assert_close(visitor.hover((0, 0))["row"], python_trace().row(4, 2, (0, 0)))
+
+
+def test_a_saved_trace_of_given_attention_is_alive_in_the_page_that_the_command_line_writes(reader, tmp_path):
+    truth = python_trace()
+    layers = torch.stack([truth.weights(layer) for layer in (3, 4)])
+    given = playground.from_attention(layers, grid=truth.grid, prefix=len(truth.prefix), title="Another")
+    page, file = tmp_path / "page.html", str(given.save(tmp_path / "mine.trace"))
+    assert main(["figure", "meadow", "--model", file, "--layer", "1", "--head", "2", "-o", str(page)]) == 0
+    visitor = reader().read_file(page)
+    assert_close(visitor.hover((9, 3))["row"], truth.row(4, 2, (9, 3)))
+    assert not visitor.page.locator('.lens [data-value="contribution"]').is_visible()

@@ -62,7 +62,7 @@ def test_the_next_server_is_sent_the_visitor_s_own_picture(visit, server):
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
     link = visitor.page.url
-    for page, selector in (("", ".lens"), ("patches", ".drawing .apart")):
+    for page, selector in (("", ".lens"), ("patches", ".drawing .pair")):
         server.kill()
         server.start().wait()
         visitor.page.goto(link.replace("/?", f"/{page}?"))

@@ -15,7 +15,6 @@ OWN_EYE = (0.36, 0.65, 0.56, 0.76)
 
 @pytest.fixture(scope="module")
 def filled_cache(tmp_path_factory) -> Path:
-    """A cache that the set-up has filled with pip's packages, without a way to the Hugging Face Hub."""
     cache = tmp_path_factory.mktemp("cache")
     output = make_borrow(cache)
     print(output)

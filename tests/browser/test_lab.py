@@ -8,12 +8,12 @@ from browser.seeing import SeeVisitor
 ROWS = {
     "what": [
         '[data-choice="what"] [data-value]', '[data-choice="direction"] [data-value]',
-        '[data-ref="hold"]', '[data-ref="drawing"]',
+        '[data-ref="hold"]', '[data-ref="keys"]',
     ],
     "head": ['[data-ref="layer"]', "[data-head]", "[data-token]", '[data-value="wall"]'],
     "scale": ['[data-ref="switch"]', '[data-ref="dial"]', '[data-choice="pass"] [data-value]'],
     "beside": ['[data-choice="beside"] [data-value]'],
-    "change": ['.cuts [data-way="head"]', '.cuts [data-way="zero"]'],
+    "change": ['.cuts [data-way="head"]', '.cuts [data-way="mean"]'],
 }  # fmt: skip
 REACHED_BY_TAB = """(row) => [...row.querySelectorAll("button, input, select")]
   .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex < 0).map((e) => e.outerHTML)"""

@@ -30,7 +30,6 @@ def visitor(arrive, server):
 
 
 def opened(visitor: SiteVisitor, lesson: str, words: str = ""):
-    """The page of a lesson, once its step is whole."""
     visitor.page.goto(f"{visitor.url}/{lesson}?{MEADOW}&{words}")
     visitor.page.locator("#lesson .guess").first.wait_for()
     visitor.page.evaluate(SAME_DOCUMENT)
@@ -38,7 +37,6 @@ def opened(visitor: SiteVisitor, lesson: str, words: str = ""):
 
 
 def words_of(page) -> dict[str, str]:
-    """The words of the address."""
     return {name: values[0] for name, values in parse_qs(page.evaluate("location.search.slice(1)")).items()}
 
 

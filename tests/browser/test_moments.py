@@ -17,7 +17,6 @@ COLOUR_TOLERANCE = 0.03  # largest difference between the browser's and Python's
 
 
 def network_texts(visitor) -> dict[str, str]:
-    """The page's texts about the head's row: the legend, the numbers and the line on its kind."""
     visitor.open_row("scale")
     visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for(state="attached")
     names = ("exposed", "big", "peak", "peakAt", "badge", "note")

@@ -56,12 +56,10 @@ def choose_grid(visitor, detail: str) -> None:
 
 
 def go_to(visitor, page: str) -> None:
-    """Opens another page through the toolbar's menu."""
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
 
 
 def drop_own(visitor, data: bytes, name: str) -> str:
-    """Drops a picture; returns the id that the address then holds."""
     hand_over(visitor, "drop", data, title=name)
     visitor.page.wait_for_url("**mine=**")
     return dict(parse_qsl(urlsplit(visitor.page.url).query))["mine"]

@@ -1,9 +1,11 @@
 """A visitor's own picture can be opened in every way and is shown upright; a broken file harms nothing."""
 
+import json
+
 import pytest
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
-from browser.visitor import REFUSED_REQUEST
+from browser.visitor import REFUSED_REQUEST, Visitor
 
 
 def test_an_uploaded_file_is_seen(visit):
@@ -61,14 +63,12 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
 
 
 def own_titles(visitor) -> list[str]:
-    """The titles of the visitor's own photographs in the sheet of pictures."""
     titles = visitor.strip().locator(".mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
     visitor.page.keyboard.press("Escape")
     return titles
 
 
 def wait_until_kept(visitor, count: int) -> None:
-    """Waits until the browser's database holds `count` photographs."""
     visitor.page.wait_for_function(
         """async (count) => {
           const open = indexedDB.open("attention-playground", 1);
@@ -112,3 +112,39 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     theirs.click()  # the other tab's still shows the picture
     assert_shows(second_tab, files["2.jpg"], "2.jpg")
     second_tab.page.close()
+
+
+def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
+    visitor, data = visit(), picture(320, 240)
+    hand_over(visitor, "drop", data, title="mine.jpg")
+    assert_shows(visitor, data, "mine.jpg")
+    visitor.page.reload()
+    assert_shows(visitor, data, "mine.jpg")
+    assert visitor.uploaded == ["mine.jpg"]
+
+
+def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
+    visitor = arrive(Visitor, server.url).open(
+        "mine=0123456789abcdef", sentence="This browser does not have that photograph"
+    )
+    assert "mine=" not in visitor.page.url
+    assert visitor.uploaded == []
+
+
+def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
+    visitor = arrive(Visitor, server.url)
+    visitor.forgiven_errors = REFUSED_REQUEST
+
+    def answer_as_older(route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=json.loads(answer.text()) | {"digest": "0" * 16})
+
+    visitor.open()
+    visitor.page.route("**/api/trace?**", answer_as_older)
+    visitor.press_sample("portrait")
+    visitor.hears("This page is older than the server")
+    offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
+    assert offers.count() == 1
+    visitor.page.unroute("**/api/trace?**")
+    offers.click()
+    visitor.shows("portrait")

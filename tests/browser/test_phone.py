@@ -22,7 +22,6 @@ def phone(visit, size=(390, 844), **options):
 
 
 def move_fingers(visitor, *paths):
-    """Moves several fingers at once, each along its path [(x, y), …]."""
     session = visitor.context.new_cdp_session(visitor.page)
     for step, places in enumerate(zip(*paths, strict=True)):
         points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
@@ -76,7 +75,6 @@ def test_a_tap_locks_and_two_fingers_choose_nothing(visit):
 
 
 def assert_alive_alone(browser, file) -> None:
-    """Asserts that the file opens from the disk, sends no request, and answers the mouse."""
     context, requests = browser.new_context(viewport={"width": 390, "height": 844}), []
     context.on("request", lambda request: requests.append(request.url))
     page = context.new_page()

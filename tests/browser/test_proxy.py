@@ -10,22 +10,21 @@ import shutil
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import witnesses
-from waiting import PATIENCE, until
+from waiting import until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
 from browser.server import ROOT, Server, free_port
+from browser.stranger import answer
 from browser.visitor import LOST_SERVER, Visitor
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT_COOKIE = "playground_seat"
-KEY_HEADER = {"X-Playground-Key": "k" * 32}
+KEY_HEADER = {"X_Playground_Key": "k" * 32}
 
 
 _spec = importlib.util.spec_from_file_location("start", ROOT / "deploy" / "start.py")
@@ -61,25 +60,12 @@ class Proxy:
             return True
         return False
 
-    def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
-        return self._fetch(path, seat, **options)[:2]
-
-    def read(self, path: str, seat: str | None = None, **options) -> tuple[int, bytes]:
-        status, _, body = self._fetch(path, seat, **options)
-        return status, body
-
-    def _fetch(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
-        request = urllib.request.Request(self.url + path, **options)
-        if seat:
-            request.add_header("Cookie", f"{SEAT_COOKIE}={seat}")
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return answer.status, dict(answer.headers), answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, dict(error.headers), error.read()
+    def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str], bytes]:
+        """(status, headers, body) of the answer to a visitor with this cookie."""
+        cookie = {"Cookie": f"{SEAT_COOKIE}={seat}"} if seat else {}
+        return answer(self.url + path, **options, **cookie)
 
     def replica_of(self, seat: str) -> str:
-        """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"
         self.ask(path, seat)
         return self.log_entry(path)["replica"]
@@ -143,7 +129,7 @@ def visit(arrive, proxy):
 def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
     seats = []
     for _ in range(12):
-        _, headers = proxy.ask("/")
+        headers = proxy.ask("/")[1]
         name, _, seat_and_flags = headers["Set-Cookie"].partition("=")
         assert name == SEAT_COOKIE
         assert "HttpOnly" in seat_and_flags
@@ -159,30 +145,26 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
 def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
     """A typed code leads to that replica whatever the phone's seat; the link /c/CODE also gives the phone a seat."""
     for number in range(6):
-        lecturer_key, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
-        body_sent = json.dumps({"root": f"{proxy.url}/"}).encode()
-        headers = {"X-Playground-Key": lecturer_key, "Content-Type": "application/json"}
-        status, body = proxy.read("/api/classes", seat, data=body_sent, headers=headers, method="POST")
+        body_sent, seat = json.dumps({"root": f"{proxy.url}/"}).encode(), f"{37 * number:02x}" + 30 * "0"
+        headers = {"X_Playground_Key": f"lecturer-number-{number}-of-the-hall", "Content_Type": "application/json"}
+        status, _, body = proxy.ask("/api/classes", seat, data=body_sent, method="POST", **headers)
         assert status == 200, body
         code, replica = json.loads(body)["code"], proxy.replica_of(seat)
         for phone_seat in ("00" * 16, "77" * 16, "e1" * 16):
             path = f"/api/classes/{code.lower()}"
             log_length = len(proxy.log())
-            assert proxy.ask(path, phone_seat, headers=KEY_HEADER)[0] == 200
+            assert proxy.ask(path, phone_seat, **KEY_HEADER)[0] == 200
             assert proxy.log_entry(" GET /api/classes/ ", log_length) == {"status": "200", "replica": replica}
         newcomer_seat = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
         assert proxy.replica_of(newcomer_seat) == replica
 
 
 class NoReplica:
-    """An address where no replica listens."""
-
     address = "127.0.0.1:1"
 
 
 @pytest.fixture
 def proxy_without_replica(tmp_path):
-    """nginx without a replica behind it."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     running_proxy = Proxy(tmp_path, [NoReplica]).start()
@@ -215,7 +197,7 @@ def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_
     lone_proxy.start()
 
     def header_for(header: str, address: str) -> str:
-        return lone_proxy.ask("/api/trace", headers={"X-Forwarded-For": address})[1][header]
+        return lone_proxy.ask("/api/trace", X_Forwarded_For=address)[1][header]
 
     try:
         network_names = {header_for("X-Network", f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)}
@@ -244,12 +226,8 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
     killed_replica.kill()
     try:
         second_state = visitor.until()
-        assert (second_state["layer"], second_state["query"], second_state["locked"], second_state["row"]) == (
-            2,
-            "3,4",
-            True,
-            state["row"],
-        )
+        kept = {"layer": 2, "query": "3,4", "locked": True, "row": state["row"]}
+        assert kept.items() <= second_state.items()
         assert visitor.page.url == link
         log_length = len(proxy.log())
         visitor.page.reload()

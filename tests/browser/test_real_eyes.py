@@ -25,7 +25,6 @@ def server(really_here):
 
 @pytest.fixture
 def first_visitor(arrive, server):
-    """A visitor who has opened the app without any choice in the address."""
     visitor = arrive(Visitor, server.url)
     visitor.page.goto(server.url)
     visitor.until()
@@ -33,7 +32,6 @@ def first_visitor(arrive, server):
 
 
 def eye_shares(state: dict) -> tuple[float, float]:
-    """The row's share on the cat's left eye, and on its right one."""
     rows, columns = state["grid"]
     row = np.asarray(state["row"][-rows * columns :]).reshape(rows, columns)
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()

@@ -2,9 +2,16 @@
 
 import re
 
+import numpy as np
+import pytest
 import torch
 
-from browser.truth import assert_close, entropy, largest_difference, python_trace, rounded_trace
+import playground
+from browser.truth import assert_close, entropy, largest_difference, model, python_trace, rounded_trace
+from playground.figures.drawing import light, maps
+from playground.samples import named
+
+LOCKED_PATCH, OTHER_PATCH = (7, 5), (2, 11)
 
 
 def show_map(visitor, map_name: str) -> dict:
@@ -100,3 +107,58 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     x, y = visitor.place((2, 2), canvas="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
+
+
+def test_what_is_compared_shares_one_exposure_and_one_scale(go):
+    first_trace, second_trace = python_trace("twins"), python_trace("portrait")
+    visitor = go("model=bundled&sample=twins&with=sample:portrait&beside=compare")
+    visitor.hover((4, 5))
+    state = visitor.until("r => r.query === '4,5' && r.waits === ''")
+    layer, head = state["layer"], state["head"]
+    place = maps.same_place((4, 5), first_trace, second_trace)
+    rows = [
+        trace.on_grid(trace.row(layer, head, q)).numpy() for trace, q in ((first_trace, (4, 5)), (second_trace, place))
+    ]
+    exposure = light.exposure(np.concatenate([row.ravel() for row in rows]))
+    assert state["domain"]["high"] == pytest.approx(exposure, rel=0.03)
+    visitor.choice("what", "similarity").click()
+    visitor.part("otherFoot").get_by_text("Most alike here").wait_for()
+    state = visitor.until("r => r.what === 'similarity' && r.map")
+    feature = first_trace.features(layer)[first_trace.token((4, 5))]
+    similarities = [
+        torch.cosine_similarity(trace.features(layer), feature[None], dim=-1) for trace in (first_trace, second_trace)
+    ]
+    smallest = min(
+        float(trace.on_grid(similarity).min())
+        for trace, similarity in zip((first_trace, second_trace), similarities, strict=True)
+    )
+    assert state["domain"]["high"] == pytest.approx(1, abs=1e-2)
+    assert state["domain"]["low"] == pytest.approx(smallest, abs=1e-2)
+
+
+def trace_with_cut(cut):
+    image = playground.open_image(named("meadow").path)
+    return playground.trace(model(), image, size=python_trace().size, cut=cut)
+
+
+def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(go):
+    visitor = go("sample=meadow&model=bundled&detail=1")
+    visitor.lock(LOCKED_PATCH)
+    visitor.aim(OTHER_PATCH)
+    visitor.page.keyboard.press("x")
+    state = visitor.until("r => r.pass === 'whole'")
+    cut_trace = trace_with_cut("7,5>2,11")
+    assert state["row"][cut_trace.token(OTHER_PATCH)] == 0
+    assert_close(state["row"], cut_trace.row(state["layer"], state["head"], LOCKED_PATCH))
+    visitor.open_row("change")
+    visitor.page.locator(".lens .cuts p").filter(has_text="feature moved by").wait_for()
+    assert "cut=7%2C5%3E2%2C11" in visitor.page.url
+    visitor.page.locator(".lens .cuts select").select_option(f"{state['layer']}.{state['head']}")
+    cut_text = f"7,5>2,11@{state['layer']}.{state['head']}"
+    visitor.page.wait_for_function("(there) => new URLSearchParams(location.search).get('cut') === there", arg=cut_text)
+    reopened_state = visitor.until("r => r.pass === 'whole'")
+    assert_close(reopened_state["row"], trace_with_cut(cut_text).row(state["layer"], state["head"], LOCKED_PATCH))
+    visitor.page.locator(".lens .cuts li button").click()
+    plain_view = visitor.until("r => r.pass === 'layer'")
+    assert_close(plain_view["row"], python_trace().row(state["layer"], state["head"], LOCKED_PATCH))
+    visitor.page.locator(".lens .cuts li").first.wait_for(state="detached")

@@ -11,7 +11,7 @@ import pytest
 import waiting
 from hostile import KINDS
 
-from browser.on_the_site import SiteVisitor
+from browser.on_the_site import READ_FIRST_DRAWING, SiteVisitor
 from browser.own_picture import hand_over
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
@@ -35,11 +35,6 @@ READ_OUTCOME = """(before) => {
   return said ?? (theLens().read().picture !== before || null);
 }"""
 REFUSALS = "can't open that file|million pixels|takes too long|sides may be from 8"
-# The weight that A gives B in the first drawing of a lesson
-READ_FIRST_WEIGHT = """() => {
-  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
-  return root?.__drawing?.read().weights?.[1] ?? null;
-}"""
 # How many versions of the page the browser keeps
 COUNT_VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
@@ -119,7 +114,6 @@ def test_a_photograph_stays_in_the_browser(somebody):
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):
-    """Uses a copy of the folder, because the test writes another version into it."""
     site_folder = tmp_path / "host" / "playground"
     shutil.copytree(folder, site_folder)
     with plain_server(site_folder.parent) as url:
@@ -170,8 +164,8 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence(somebody):
     visitor.page.get_by_role("button", name="Queries = 0").click()
     finish_exercise(visitor.page, "by_hand_even")
     visitor.page.get_by_role("button", name="4 · Masks").click()
-    ninth = pytest.approx(1 / 9)
-    waiting.until(lambda: visitor.page.evaluate(READ_FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
+    read_weight, ninth = f"{READ_FIRST_DRAWING}?.weights?.[1]", pytest.approx(1 / 9)
+    waiting.until(lambda: visitor.page.evaluate(read_weight) == ninth, "the masks do not follow the arrows")
 
 
 def test_a_lost_worker_is_started_again(somebody):
@@ -217,8 +211,6 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
 
 @pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
-    """Opens the small generated files, and a few files of each kind in tests/hostile/kept;
-    tests/pictures/test_kept.py opens all of these in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(HOSTILE_FOLDER.iterdir()), lambda file: file.name.partition("-")[0])
     kept_file_makers = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}

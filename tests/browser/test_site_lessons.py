@@ -12,7 +12,7 @@ import waiting
 from PIL import Image
 from playwright.sync_api import expect
 
-from browser.on_the_site import SiteVisitor
+from browser.on_the_site import READ_FIRST_DRAWING, SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
 from browser.truth import assert_close, colour_row, python_trace
 from browser.visitor import finish_exercise
@@ -26,11 +26,6 @@ from playground.samples import named
 from playground.ui import site
 
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
-# The read() of the first drawing of a lesson
-READ_FIRST_DRAWING = """() => {
-  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
-  return root?.__drawing?.read() ?? null;
-}"""
 OWN_TAG = "This is your photograph: its numbers are computed in this browser."
 SAMPLE_TAG = "These numbers are of a sample, not of your photograph."
 READ_DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-drawing, .lesson-chart)")]
@@ -63,13 +58,11 @@ def lesson_at(request):
 
 
 def is_drawn(page) -> bool:
-    """Whether every visible drawing and chart of the step has been drawn."""
     return all(page.evaluate(READ_DRAWINGS))
 
 
 @pytest.mark.parametrize("lesson_at", ["folder"], indirect=True)
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, lesson_at):
-    """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
     visitor = arrive(SiteVisitor, lesson_at(""))
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH_VIOLATIONS)
@@ -120,7 +113,6 @@ def open_lesson_step(visitor, picture_id: str, lesson: str, step: str) -> list[s
 
 
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
-    """Rows, tags and the numbers in sentences equal those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.bring_photograph(named("twins").path)
     page = visitor.page
@@ -193,7 +185,6 @@ READ_CHARTS = (
 
 @pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
-    """On a visitor's photograph: the steps that measure every head, and one that runs the network again."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.bring_photograph(named("twins").path)
     page = visitor.page

@@ -3,7 +3,6 @@
 import io
 import re
 
-import numpy as np
 import pytest
 import waiting
 from PIL import Image
@@ -39,7 +38,6 @@ def somebody(arrive, folder):
 
 
 def go_offline(visitor) -> None:
-    """Cuts the network off, and forgives the errors that the browser then prints on the console."""
     visitor.forgiven_errors = OFFLINE_ERRORS
     visitor.context.set_offline(True)
 
@@ -127,22 +125,3 @@ def test_a_picture_that_is_too_small_is_refused_in_python_s_words(somebody, size
         playground.open_image(picture(*size))
     hand_over(visitor, "drop", picture(*size), "image/png", "small.png")
     assert str(refusal.value) in visitor.hears("sides may be")
-
-
-def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(somebody):
-    visitor = somebody()
-    assert not visitor.page.evaluate("crossOriginIsolated"), "this host sends no headers, and no worker did yet"
-    wait_until_kept(visitor, "soon")
-    visitor.page.reload()
-    visitor.until()
-    assert visitor.page.evaluate("crossOriginIsolated")
-    for name in ("flock", "twins", "meadow"):
-        visitor.bring_photograph(named(name).path)
-        source = visitor.page.locator("[data-see=from]").inner_text()
-        assert "computed here with WebAssembly" in source
-    assert "WebAssembly ×" in source, "the helpers are awake by now"
-    state = visitor.until("r => r.layersHeld.length === 6")
-    vit = playground.load("bundled", device="cpu")
-    trace = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in state["grid"]))
-    query = tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]
-    assert abs(np.asarray(state["row"]) - trace.row(state["layer"], state["head"], query).numpy()).max() < 0.05

@@ -56,3 +56,24 @@ def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_is_dragged_awa
     visitor.page.locator("html.takes-a-picture").wait_for(state="attached")
     visitor.page.evaluate("window.drag('dragleave')")
     visitor.page.locator("html:not(.takes-a-picture)").wait_for(state="attached")
+
+
+def test_the_curtain_is_dragged_and_stands_in_the_link(go):
+    visitor = go("layer=4&head=1&query=9,5&locked=true")
+    page, pixels = visitor.page, "() => theLens().picture().toDataURL()"
+    pixels_before = page.evaluate(pixels)
+    visitor.open_row("scale")
+    box = page.locator("[data-ref=pictureBox]").bounding_box()
+    y = box["y"] + 0.88 * box["height"] - 13  # the middle of the handle, see lens.css
+    page.mouse.move(box["x"] + 9, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.3 * box["width"], y)
+    page.mouse.move(box["x"] + 0.6 * box["width"], y)
+    page.mouse.up()
+    page.wait_for_function("() => Math.abs(theLens().view.curtain - 0.6) < 0.02")
+    page.wait_for_url("**curtain=0.*")
+    assert page.evaluate(pixels) != pixels_before, "the picture is still the same"
+    page.locator("[data-ref=curtain]").press("Home")
+    page.wait_for_function("() => theLens().view.curtain === 0")
+    visitor.until()
+    assert page.evaluate(pixels) == pixels_before

@@ -64,7 +64,6 @@ TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAni
 
 
 def photograph(colour: tuple[float, float, float], shift: float) -> bytes:
-    """Two white discs with dark middles on one colour."""
     y, x = np.meshgrid(np.linspace(-0.75, 0.75, 240), np.linspace(-1, 1, 320), indexing="ij")
     distances = (abs(x) - 0.45 - shift) ** 2 + (y - shift) ** 2
     pixels = np.broadcast_to(colour, (240, 320, 3)).copy()

@@ -32,7 +32,6 @@ def run(*command, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Builds the wheel from the source archive, as for a registry."""
     folder = tmp_path_factory.mktemp("built")
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")

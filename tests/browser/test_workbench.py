@@ -18,7 +18,6 @@ MILLISECONDS = 1000 * PATIENCE
 
 @pytest.fixture(scope="module")
 def workbench(tmp_path_factory):
-    """The address of a workbench that runs by itself."""
     home = tmp_path_factory.mktemp("workbench")
     server, log = Server(home), home / "log.txt"  # a home without photographs: our small model looks at the meadow
     options = ("--server.port", str(server.port), "--server.address", "127.0.0.1")

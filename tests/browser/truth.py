@@ -20,7 +20,6 @@ def model(name: str = "bundled"):
 
 @cache
 def python_trace(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: str | None = None) -> Trace:
-    """Python's own trace of a sample."""
     image = playground.open_image(named(sample).path)
     c = model(name).config
     size = fit(image.size, c.patch_size, tuple(side * detail for side in c.image_size))
@@ -35,7 +34,6 @@ def rounded_trace(*arguments, **options) -> Trace:
 
 
 def entropy(row) -> float:
-    """The row's entropy in bits."""
     row = row.double()
     return float(-(row * row.clamp(min=1e-300).log2()).sum())
 

@@ -60,6 +60,17 @@ window.theLens = (root = document) => {
   }
   return null;
 };
+window.theDrawing = (part, root = document) => {
+  for (const element of root.querySelectorAll("*")) {
+    const found = element.__drawing?.read && (element.matches(part) || element.querySelector(part))
+      ? element : element.shadowRoot && window.theDrawing(part, element.shadowRoot);
+    if (found) return found;
+  }
+  return null;
+};
+window.readDrawing = (part, root = document) => {
+  try { return window.theDrawing(part, root)?.__drawing.read() ?? null; } catch { return null; } // it is being made
+};
 window.sentences = () => {
   const notices = [...document.querySelectorAll(".attention-notice")];
   return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
@@ -126,7 +137,6 @@ class Visitor:
         self.page: Page = self.context.new_page()
 
     def new_tab(self) -> Visitor:
-        """A second tab of the same browser context, as another Visitor."""
         second_tab = copy(self)
         second_tab._open_tab()
         return second_tab
@@ -167,8 +177,12 @@ class Visitor:
         }}"""
         return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
 
+    def drawing(self, part: str, condition: str = "r => true") -> dict:
+        """The read() of a lesson's drawing that has this part, once it fulfils the condition."""
+        script = f"() => {{ const r = readDrawing(`{part}`); return r && ({condition})(r) ? r : null; }}"
+        return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
+
     def rest(self) -> None:
-        """Waits until everything has been loaded."""
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
@@ -190,7 +204,6 @@ class Visitor:
     # What a visitor does
 
     def place(self, patch: tuple[int, int], canvas: str = "picture") -> tuple[float, float]:
-        """The page coordinates (x, y) of a patch's middle, once the picture has stopped moving."""
         rows, columns = self.read()["grid"]
         self.part(canvas).element_handle().wait_for_element_state("stable")
         box = self.part(canvas).bounding_box()
@@ -212,7 +225,6 @@ class Visitor:
         return self.until(f"r => r.locked && r.query === '{patch[0]},{patch[1]}'")
 
     def aim(self, patch: tuple[int, int]) -> dict:
-        """Points at a patch while another one is locked."""
         self.point(patch)
         return self.until(f"r => r.locked && r.aim?.at === '{patch[0]},{patch[1]}'")
 
@@ -228,14 +240,12 @@ class Visitor:
         return self.until(f"r => r.head === {head}")
 
     def start_again(self) -> None:
-        """Resets the view to its defaults."""
         self.leave()
         self.page.keyboard.press("Escape")
         self.page.evaluate("theLens().update({view: {}})")
         self.until("r => !r.locked")
 
     def opener(self, kind: str) -> Locator:
-        """A button of the toolbar: pages, pictures, more, photo."""
         return self.page.locator(f".toolbar .opener.{kind}")
 
     def unfold(self, kind: str) -> Locator:
@@ -262,11 +272,9 @@ class Visitor:
         self.strip().locator(f'[data-sample="{sample}"]').click()
 
     def strip(self) -> Locator:
-        """The sheet of pictures, opened."""
         return self.unfold("pictures").locator(".strip")
 
     def shows(self, picture: str = "", model: str = "") -> dict:
-        """Waits until this picture, in this model, is marked in the toolbar and on the stage."""
         if picture:
             self.page.locator(f'.toolbar[data-picture="{picture}"]').wait_for(state="attached")
         expected = json.dumps([picture.removeprefix("mine:"), model])

@@ -22,8 +22,6 @@ class RecordingHandler(SimpleHTTPRequestHandler):
 
 
 class AnyOriginHandler(RecordingHandler):
-    """A handler that lets pages of any origin read its files."""
-
     def end_headers(self) -> None:
         self.send_header("Access-Control-Allow-Origin", "*")
         super().end_headers()

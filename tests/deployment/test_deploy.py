@@ -35,7 +35,6 @@ def read(name: str) -> str:
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile: (keyword, arguments)."""
     lines = [line for line in read("Dockerfile").splitlines() if not line.startswith("#")]
     instruction_lines = "\n".join(lines).replace("\\\n", " ").splitlines()
     return [
@@ -112,7 +111,6 @@ assert not any("tests" in name.split(".") for name in sys.modules if name.starts
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    """A folder with the files that the image holds."""
     folder = tmp_path_factory.mktemp("image")
     for file in image_files():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +128,6 @@ def test_every_page_works_with_what_the_image_holds(image):
 
 
 def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(image):
-    """Runs the Dockerfile's own command, which starts nginx and the app, and its own probe on another port."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = str(free_port())
@@ -171,7 +168,6 @@ def test_the_image_ends_when_nginx_or_the_app_ends(image, killed):
 
 
 def children(pid: int) -> list[int]:
-    """The child processes of a process, in the order in which they were started."""
     return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 

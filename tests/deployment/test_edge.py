@@ -101,12 +101,16 @@ def edge(folder):
         yield url
 
 
+def connect(url: str, source: str = "127.0.0.1") -> socket.socket:
+    host, _, port = url.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), PATIENCE, (source, 0))
+
+
 def answer_to_get(url: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, dict[str, str], bytes]:
     """(status, headers, body) of the answer to a GET that is sent from the address `source`."""
-    host, port = url.removeprefix("http://").split(":")
-    lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", "Connection: close"]
+    lines = [f"GET {path} HTTP/1.1", f"Host: {url.removeprefix('http://')}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    with socket.create_connection((host, int(port)), PATIENCE, (source, 0)) as connection:
+    with connect(url, source) as connection:
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         with connection.makefile("rb") as answer:
             head, _, body = answer.read().partition(b"\r\n\r\n")
@@ -182,9 +186,7 @@ def test_the_trusted_proxy_s_scheme_is_believed(sender_seen):
 
 
 def raw_answer(edge: str, *lines: str) -> str:
-    """The whole answer to a request of these lines."""
-    host, port = edge.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as connection:
+    with connect(edge) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         return connection.makefile("rb").read().decode()
 
@@ -206,13 +208,12 @@ def test_behind_tls_the_seat_s_cookie_goes_over_tls_only(edge):
 
 
 def test_nginx_refuses_a_large_body_that_is_no_picture(edge):
-    host, port = edge.removeprefix("http://").split(":")
     for path, size, is_refused in (
         ("/api/fetching?model=x", 5_000_000, True),
         ("/workbench/_stcore/upload_file/x/y", 5_000_000, False),
         ("/workbench/_stcore/upload_file/x/y", 50_000_000, True),
     ):
-        with socket.create_connection((host, int(port)), PATIENCE) as connection:
+        with connect(edge) as connection:
             connection.sendall(f"PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
             if not is_refused:
                 connection.sendall(bytes(size))
@@ -220,15 +221,14 @@ def test_nginx_refuses_a_large_body_that_is_no_picture(edge):
 
 
 def test_a_network_opens_few_sockets_of_the_workbench(edge):
-    host, port = edge.removeprefix("http://").split(":")
     head = [
-        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {host}:{port}", "Connection: Upgrade", "Upgrade: websocket",
-        "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {edge.removeprefix('http://')}", "Connection: Upgrade",
+        "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
     with ExitStack() as connections:
 
         def status_of_another(source: str = "127.0.0.1") -> bytes:
-            connection = connections.enter_context(socket.create_connection((host, int(port)), PATIENCE, (source, 0)))
+            connection = connections.enter_context(connect(edge, source))
             connection.sendall("\r\n".join(head).encode())
             return connection.recv(20).split()[1]
 
@@ -252,8 +252,7 @@ def test_the_log_of_nginx_names_no_address_no_query_no_key_and_no_class(edge, fo
 
 def test_a_body_in_tiny_chunks_reaches_the_app_whole_or_not_at_all(edge):
     """nginx sends a small body to the app only when it is complete, because each tiny piece would cost the app time."""
-    host, port = edge.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as connection:
+    with connect(edge) as connection:
         connection.sendall(
             b"POST /api/labelled?number=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
@@ -283,8 +282,8 @@ LOWERED_LIMITS = {  # limits of nginx, lowered so that tests reach them soon
 
 
 @pytest.fixture(scope="module")
-def strict_port(folder):
-    """The port of an nginx with LOWERED_LIMITS, in front of an app that answers each GET with 10 MB."""
+def strict(folder):
+    """The address of an nginx with LOWERED_LIMITS, in front of an app that answers each GET with 10 MB."""
 
     def lower_limits(directory: Path) -> None:
         conf = directory / "nginx.conf"
@@ -294,14 +293,10 @@ def strict_port(folder):
             conf.write_text(text)
 
     with behind_nginx(folder / "strict", LARGE_APP, lower_limits) as url:
-        yield int(url.rpartition(":")[2])
+        yield url
 
 
 REQUEST_HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-
-
-def connect_to(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), PATIENCE)
 
 
 def is_closed_by_server(connection: socket.socket) -> bool:
@@ -321,17 +316,17 @@ def is_closed_by_server(connection: socket.socket) -> bool:
     [REQUEST_HEAD, b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf", b""],
     ids=["a head", "a body", "nothing"],
 )
-def test_whoever_stalls_is_cut_off(strict_port, first_bytes):
-    with connect_to(strict_port) as connection:
+def test_whoever_stalls_is_cut_off(strict, first_bytes):
+    with connect(strict) as connection:
         connection.sendall(first_bytes)
         assert is_closed_by_server(connection)
 
 
-def test_who_does_not_read_their_answer_is_cut_off(strict_port):
+def test_who_does_not_read_their_answer_is_cut_off(strict):
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(PATIENCE)
-        connection.connect(("127.0.0.1", strict_port))
+        connection.connect(("127.0.0.1", int(strict.rpartition(":")[2])))
         connection.sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
         until(lambda: was_reset(connection), "it is left open")
 
@@ -345,24 +340,24 @@ def was_reset(connection: socket.socket) -> bool:
     return False
 
 
-def test_a_network_that_uses_up_its_connections_leaves_room_for_another(strict_port):
+def test_a_network_that_uses_up_its_connections_leaves_room_for_another(strict):
     connections = []
     try:
         for _ in range(20):
-            connections.append(connect_to(strict_port))
+            connections.append(connect(strict))
             connections[-1].sendall(b"GET /api/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b" 200 " in connections[-1].recv(100)
-        with connect_to(strict_port) as connection:
+        with connect(strict) as connection:
             connection.sendall(REQUEST_HEAD + b"Connection: close\r\n\r\n")
             assert b" 503 " in connection.makefile("rb").readline()
-        assert answer_to_get(f"http://127.0.0.1:{strict_port}", "/healthz", source="127.9.0.1")[0] == 200
+        assert answer_to_get(strict, "/healthz", source="127.9.0.1")[0] == 200
     finally:
         for connection in connections:
             connection.close()
 
 
-def test_pipelined_requests_are_answered_one_by_one(strict_port):
+def test_pipelined_requests_are_answered_one_by_one(strict):
     """Pipelined requests: nginx passes the next one to the app only after it has answered the one before."""
-    with connect_to(strict_port) as connection:
+    with connect(strict) as connection:
         connection.sendall((REQUEST_HEAD + b"\r\n") * 50 + REQUEST_HEAD + b"Connection: close\r\n\r\n")
         assert connection.makefile("rb").read().count(b"HTTP/1.1 200 OK") == 51

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import socket
 import subprocess
 from contextlib import ExitStack, suppress
 from itertools import product
@@ -16,9 +15,9 @@ import streamlit
 from browser.server import ROOT
 from browser.stranger import answer
 from browser.test_proxy import NGINX
-from waiting import PATIENCE, until
+from waiting import until
 
-from deployment.test_edge import LARGE_APP, answer_to_get, behind_nginx, running_edge
+from deployment.test_edge import LARGE_APP, answer_to_get, behind_nginx, connect, running_edge
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
 
@@ -103,7 +102,7 @@ def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
     assert {script, layer} <= before
     spellings = (
         "/r{n}{static}", "{static}?r={n}", "{script}?r={n}", "/r{n}{script}", "{script}?styles=a{n}.css",
-        "{layer}&r={n}", "{layer}&model=bundled&cut={n}", "{layer}&finer={n}", "{layer}&rounded={n}",
+        "{layer}&r={n}", "{layer}&model=bundled&cut={n}", "{layer}&finer={n}",
         "{layer}&layers=3&sample=flock&layers={n}", "{layer}&layers=3&scale=0.{n}", "{layer},{n}", "{layer}&with={n}",
         "/api/samples/x%2F{n}", "/figure.json?sample=flock&model=bundled&head={n}", "{script}%3Fr={n}",
     )  # fmt: skip
@@ -126,7 +125,6 @@ def test_an_answer_to_one_person_is_not_cached(edge, folder):
 
 
 def test_what_the_image_has_compressed_nginx_sends_compressed(tmp_path):
-    """Runs the Dockerfile's own line on a folder, from which nginx then takes Streamlit's files."""
     script = tmp_path / "streamlit" / "static" / "x.js"
     script.parent.mkdir(parents=True)
     script.write_text("let x = 1;\n" * 1000)
@@ -154,10 +152,9 @@ def open_files(folder: Path, *names: str) -> list[str]:
 
 def test_slow_readers_and_slow_senders_leave_no_file_on_the_disk(tmp_path):
     with behind_nginx(tmp_path, LARGE_APP) as url, ExitStack() as connections:
-        place = ("127.0.0.1", int(url.rpartition(":")[2]))
         for number in range(40):
             path = ("api/samples/x", "api/app/x", "figure.png", "workbench/static/x", "")[number % 5]
-            reader, sender = (connections.enter_context(socket.create_connection(place, PATIENCE)) for _ in "rs")
+            reader, sender = (connections.enter_context(connect(url)) for _ in "rs")
             reader.sendall(f"GET /{path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n\r\n".encode())
             assert reader.recv(100)
             head = b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"

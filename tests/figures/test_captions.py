@@ -30,7 +30,6 @@ def caption_of(trace, picture=None, **options) -> str:
 
 
 def numbers_of(trace, tmp_path, **options) -> tuple[dict, dict]:
-    """The figure's facts, and what its file of numbers says of the first map."""
     with np.load(playground.save(trace, tmp_path / "n.npz", **options)) as held:
         return json.loads(str(held["about"])), {key: held[key][0] for key in set(held) - {"about", "of"}}
 

@@ -60,7 +60,6 @@ def components(lit: np.ndarray) -> np.ndarray:
 
 
 def check(sentence: str, row: np.ndarray, mark: int, prefix, grid, parts, names) -> str:
-    """Holds one sentence against its row. Returns the kind of sentence."""
     patches = row[len(prefix) :].astype(np.float64).reshape(grid)
     numbers = components(patches >= 0.2 * light.exposure(patches.astype(np.float32)))
     shares = {number: patches[numbers == number].sum() for number in set(numbers.flat) - {0}}

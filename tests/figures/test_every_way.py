@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_way
 import numpy as np
 import pytest
 from twins import in_javascript
@@ -12,7 +11,7 @@ import playground
 from playground.analysis.faithfulness import foretold_table
 from playground.figures import Spec, command_line, compose, files
 from playground.figures.drawing import maps
-from playground.figures.drawing.ways import FIRST_WAY, WAYS
+from playground.figures.drawing.ways import FIRST_WAY, WAYS, Way
 from playground.figures.request import from_files
 from playground.relevance import DEFAULT_METHOD
 
@@ -21,15 +20,20 @@ SHARED_FIELDS = {  # Python's name of a field -> the browser's
     "name": "name", "needs": "needs", "exposed": "exposed", "unit": "unit", "unit_of_label": "unitOfLabel",
     "asks_a_patch": "asksAPatch", "through_layers": "throughLayers", "explains": "explains",
     "attributes": "attributes", "resembles": "resembles", "of_heads": "ofHeads", "coloured": "coloured",
-    "spread": "spread", "rows": "rows",
+    "spread": "spread", "rows": "rows", "signed": "signed",
 }  # fmt: skip
-BROWSER_KINDS = ("tab", "question", "note")  # every way has words of each of these kinds
+BROWSER_KINDS = ("tab", "note")  # every way has words of each of these kinds
 
 
 @pytest.fixture
 def squared(monkeypatch):
     """(the spec of a figure of a new way, its trace, its picture). The way has a record, words and a function."""
-    made_up_way.add_way(monkeypatch)
+    way = Way(
+        "squared", "scores", "brightest", "squared attention", "weight × weight", "the squares of what {who} takes",
+        unit="square",
+    )  # fmt: skip
+    monkeypatch.setitem(WAYS, "squared", way)
+    monkeypatch.setitem(maps.NUMBERS, "squared", lambda asked: maps.weight(asked) ** 2)
     spec = Spec(image="meadow", model="bundled", layer=4, head=0, query=(7, 5), what="squared", width="page", dpi=48)
     return spec, *from_files(replace(spec, what="weight"))[:2]
 
@@ -61,9 +65,6 @@ def test_the_browser_has_the_same_ways_with_words_of_its_own():
         assert not missing, (way.name, missing)
 
 
-# A way invented for the test ------------------------------------------------------------------------------------------
-
-
 def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_path):
     spec, seen, image = squared
     figure = compose.draw(spec, seen, image)
@@ -83,6 +84,3 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_p
     file = playground.save(seen, tmp_path / "squared.csv", layer=4, query=(7, 5), what="squared")
     assert "squared" in file.read_text(encoding="utf-8")
     assert "--what squared" in command_line.command(figure.spec)
-
-
-# Names of ways outside of the records ---------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from conftest import scramble
-from figure_files import pdf_fonts, read_pdf
 from PIL import Image
+from pypdf import PdfReader
 
 import playground
 from playground import PlaygroundError
@@ -33,12 +33,11 @@ FIGURES = {  # a file's name -> the options of its figure
 
 
 def command_in(path) -> list[str]:
-    """The command that a file's metadata name."""
     data = path.read_bytes()
     if path.suffix == ".png":
         return shlex.split(Image.open(path).text["Command"])
     if path.suffix == ".pdf":
-        return shlex.split(read_pdf(path).metadata["/Keywords"])
+        return shlex.split(PdfReader(path).metadata["/Keywords"])
     text = data.decode()
     start = text.index("python -m playground figure")
     line = text[start:].split("\n")[0].split("<")[0].split('"')[0]
@@ -92,7 +91,6 @@ def test_a_figure_names_no_command_that_would_make_another(disc_folder, small):
 
 
 def parsed(line: str) -> Spec:
-    """The spec that the command line parses from `line`; no picture is opened."""
     words = shlex.split(line)
     options = _parser().parse_args(words[3:])
     return replace(batch._spec(options), image=options.images[0])
@@ -135,10 +133,11 @@ def test_a_png_has_its_size_its_dots_and_its_origin(disc_folder):
 
 
 def test_a_pdf_embeds_its_fonts_and_has_its_words_as_text(disc_folder):
-    file = playground.save(trace_of(), "a.pdf", layer=1, head=2, query=(3, 4))
-    (page,) = read_pdf(file).pages
-    assert all(pdf_fonts(page).values())
-    assert any("SourceSansPro" in name for name in pdf_fonts(page))
+    (page,) = PdfReader(playground.save(trace_of(), "a.pdf", layer=1, head=2, query=(3, 4))).pages
+    fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+    fonts = [font["/DescendantFonts"][0].get_object() if "/DescendantFonts" in font else font for font in fonts]
+    assert all("/FontFile2" in font["/FontDescriptor"].get_object() for font in fonts)
+    assert any("SourceSansPro" in font["/BaseFont"] for font in fonts)
     assert "attends to" in page.extract_text()
 
 

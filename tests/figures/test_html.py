@@ -146,7 +146,7 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score"}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace, picture, choice):
-    spec = replace(SPEC, layer=1, all_layers=True, head=2, view="locked=true&grid=true", **choice)
+    spec = replace(SPEC, layer=1, all_layers=True, head=2, view="locked=true", **choice)
     reader = Reader(html.page(spec, small_trace, picture))
     visible = {
         tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in reader.tags if tag == "img"
@@ -205,10 +205,10 @@ def test_all_layers_are_held_where_they_need_few_bytes_else_the_one_shown(small_
 
 
 def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
-    spec = replace(SPEC, layer=1, head=2, what="score", ceiling=0.05, view="grid=true&beside=wall&locked=true")
+    spec = replace(SPEC, layer=1, head=2, what="score", ceiling=0.05, view="beside=wall&locked=true")
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
     expected_view = {"layer": 1, "head": 2, "what": "score", "ceiling": 0.05}
-    expected_view |= {"grid": "true", "beside": "wall", "locked": "true", "query": "4,4", "scale": "on"}
+    expected_view |= {"beside": "wall", "locked": "true", "query": "4,4", "scale": "on"}
     assert expected_view.items() <= start["view"].items()
 
 

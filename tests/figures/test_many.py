@@ -1,11 +1,16 @@
-"""`trace_many` gives the same numbers as a trace of each single picture."""
+"""`trace_many` gives the numbers of a trace of each picture, also with little memory; NaN stops nobody else's."""
+
+import copy
+import math
 
 import numpy as np
 import pytest
+import torch
 
 import playground
 from figures.many_pictures import assert_close, trace_of_one
 from playground import PlaygroundError, tracing
+from playground.errors import PlaygroundWarning
 from playground.figures import many
 
 KINDS = ("weights:1,-1", "features", "entropy", "distance")
@@ -83,3 +88,75 @@ def test_logits_labels_and_norms_are_those_of_each_trace_also_where_edges_are_cu
 def test_impossible_cuts_are_refused_in_a_sentence(small, pictures):
     with pytest.raises(PlaygroundError, match="A cut names patches"):
         playground.trace_many(pictures, small, "entropy", cut="7>3")
+
+
+def _with_little_memory(vit, most_pictures):
+    """Makes the model fail as on a card with memory for `most_pictures` pictures."""
+    mix_all = vit.blocks[1].attn.mix
+
+    def mix(q, *arguments):
+        if len(q) > most_pictures:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return mix_all(q, *arguments)
+
+    vit.blocks[1].attn.mix = mix
+    return vit
+
+
+def test_a_batch_becomes_as_small_as_a_card_needs_it(small, pictures):
+    expected = list(playground.trace_many(pictures, small, "features", batch=8))
+    vit = _with_little_memory(copy.deepcopy(small), 1)
+    run = playground.trace_many(pictures, vit, "features", batch=8)
+    for expected_numbers, narrow_numbers in zip(expected, run, strict=True):
+        np.testing.assert_allclose(expected_numbers.arrays["features"], narrow_numbers.arrays["features"], atol=1e-5)
+    assert min(run.room) == 1, "it is remembered"
+
+
+def test_too_little_memory_of_a_card_is_said_in_a_sentence(small, pictures, picture):
+    vit = _with_little_memory(copy.deepcopy(small), 0)
+    for call in (
+        lambda: list(playground.trace_many(pictures, vit, "features")),
+        lambda: playground.trace(vit, picture),
+    ):
+        with pytest.raises(
+            PlaygroundError, match=r"over 1 × .* tokens keeps .* GB, and .* GB of cpu are free: .* would fit"
+        ):
+            call()
+
+
+def test_a_sweep_takes_as_many_at_once_as_a_card_has_room_for(small, pictures):
+    pytest.importorskip("xarray")
+    options = {"metric": "moved", "over": "heads", "progress": False}
+    full_sweep = playground.sweep(pictures, small, **options)
+    narrow_sweep = playground.sweep(pictures, _with_little_memory(copy.deepcopy(small), 1), **options)
+    np.testing.assert_allclose(full_sweep["value"], narrow_sweep["value"], atol=1e-6)
+
+
+def test_a_model_that_computes_nan_is_refused_before_anything_is_written(zarr, small, pictures, tmp_path):
+    with torch.no_grad():
+        small.blocks[1].attn.qkv.weight[5] = math.nan
+    for kind in ("weights:1", "features", "entropy", "distance"):
+        run = playground.trace_many(pictures, small, kind, batch=2)
+        with pytest.raises(PlaygroundError, match=r"computes what is no number .* for .*0\.png: its weights"):
+            next(iter(run))
+        with pytest.raises(PlaygroundError, match="computes what is no number"):
+            run.write(tmp_path / f"{kind[:4]}.zarr")
+        assert not zarr.open_group(tmp_path / f"{kind[:4]}.zarr")["done"][:].any()
+
+
+def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tmp_path, monkeypatch):
+    """One picture may give NaN, for example a bright one that overflows in float16."""
+    run = playground.trace_many(pictures, small, "entropy", batch=5)
+    real_pass = many.Many._pass
+
+    def pass_with_nan(self, *arguments):
+        numbers = real_pass(self, *arguments)
+        numbers["entropy"][2, 0, 0, 5] = np.nan
+        return numbers
+
+    monkeypatch.setattr(many.Many, "_pass", pass_with_nan)
+    with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
+        run.write(tmp_path / "out.zarr")
+    assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True, True, False, True, True]
+    with pytest.raises(PlaygroundError, match=r"no number .* for .*2\.png"):
+        list(run)

@@ -43,7 +43,6 @@ def labelled_traces(vit, pictures):
 
 
 def without_head(vit, layer, head):
-    """Reference: a network whose W_O has zeros in the columns of this head."""
     vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
     vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit
@@ -97,6 +96,28 @@ def test_a_sweep_over_layers_and_positions_gives_the_numbers_of_a_loop(labelled_
             changed_tokens = trace.again({f"layers.{layer}.residual": blank}).features()
             expected = ((changed_tokens - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1)).mean()
             assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
+
+
+def test_clean_tokens_put_into_a_corrupt_pass_are_patching_one_block_after_the_other(labelled_vit, pictures):
+    files = sorted(pictures.rglob("*.png"))
+    clean, corrupt = files[:2], files[3:5]
+    options = {
+        "over": "layers × positions",
+        "corrupt": corrupt,
+        "blocks": 4,
+        "labels": {file.name: 2 for file in clean},
+        "progress": False,
+    }
+    dataset = playground.sweep(clean, labelled_vit, "margin", **options)
+    traces = [playground.trace(labelled_vit, file, size=(64, 64)) for file in (clean[1], corrupt[1])]
+    assert float(dataset["clean"][1]) == pytest.approx(margin(traces[0].logits, 2), abs=1e-4)
+    assert float(dataset["before"][1]) == pytest.approx(margin(traces[1].logits, 2), abs=1e-4)
+    for layer, row, column in ((0, 0, 0), (1, 1, 0), (2, 1, 1)):
+        patches = [(r, c) for r in range(row * 4, row * 4 + 4) for c in range(column * 4, column * 4 + 4)]
+        patched = traces[1].patch(traces[0], layer, positions=patches)
+        assert float(dataset["value"][1, layer, row, column]) == pytest.approx(margin(patched.logits, 2), abs=1e-4)
+    with pytest.raises(PlaygroundError, match=r"one picture for each of 2, .* given were 1"):
+        playground.sweep(clean, labelled_vit, "moved", "layers × positions", corrupt=corrupt[:1])
 
 
 def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
@@ -157,17 +178,6 @@ def test_a_picture_that_can_not_be_read_is_named_and_the_others_are_there(labell
         dataset = playground.sweep(pictures, labelled_vit, progress=False)
     assert len(dataset["image"]) == 4
     assert np.isfinite(dataset["value"]).all()
-
-
-SWEEP_PROGRAM = """
-import sys, playground, torch
-from conftest import SMALL, scramble
-from dataclasses import replace
-from playground.vit import VisionTransformer
-vit = scramble(VisionTransformer(replace(SMALL, labels=tuple("abcdefghij"))))
-print("ready", flush=True)
-playground.sweep(sys.argv[1], vit, out=sys.argv[2])
-"""
 
 
 def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictures):

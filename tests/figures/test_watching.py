@@ -1,6 +1,7 @@
 """While a training is watched, each moment is a trace with the weights of its step, and the training is unchanged."""
 
 import copy
+import subprocess
 import sys
 import warnings
 
@@ -195,3 +196,116 @@ def test_another_file_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "x.trace").write_text("no")
     with pytest.raises(PlaygroundError, match="no file that watch wrote"):
         playground.watched(tmp_path / "x.trace")
+
+
+class SummaryWriter:  # the signatures below are those of TensorBoard, Lightning 2.5 and W&B 0.2x
+    def __init__(self):
+        self.calls = []
+
+    def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, new_style=False):
+        self.calls.append((tag, scalar_value, global_step))
+
+
+class LightningLogger:
+    def __init__(self):
+        self.calls = []
+
+    def log_metrics(self, metrics, step=None):
+        self.calls += [(name, value, step) for name, value in metrics.items()]
+
+
+class Run:
+    def __init__(self):
+        self.calls = []
+
+    def log(self, data, step=None, commit=None):
+        self.calls += [(name, value, step) for name, value in data.items()]
+
+
+class LightningModule:
+    def __init__(self):
+        self.calls = []
+
+    def log(self, name, value, prog_bar=False, logger=None, on_step=None):
+        self.calls.append((name, value, None))
+
+
+def of(maker, way):
+    keeper = maker()
+    return keeper.calls, way(keeper)
+
+
+LOGS = {
+    "a function": lambda: (calls := [], lambda name, value, step: calls.append((name, value, step))),
+    "TensorBoard": lambda: of(SummaryWriter, lambda writer: writer),
+    "a logger of Lightning": lambda: of(LightningLogger, lambda logger: logger),
+    "a run of W&B": lambda: of(Run, lambda run: run),
+    "wandb.log": lambda: of(Run, lambda run: run.log),
+    "self.log": lambda: of(LightningModule, lambda module: module.log),
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_numbers_of_each_layer_go_to_the_log(model, picture, tmp_path, name):
+    calls, log = LOGS[name]()
+    with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM, log=log):
+        train(model, 3)
+    run = playground.watched(tmp_path / "run.trace")
+    names = [f"attention/layer {layer}/{what}" for layer in range(3) for what in ("entropy", "prefix")]
+    knows_step = name == "self.log"
+    steps = (None, None) if knows_step else run.steps
+    assert [(name, step) for name, _, step in calls] == [(name, step) for step in steps for name in names]
+    values = torch.tensor([value for _, value, _ in calls]).view(len(steps), 3, 2)
+    for trace, of_layers in zip(run.traces, values, strict=False):
+        for layer, (entropy, prefix) in enumerate(of_layers):
+            rows = trace.weights(layer)[:, 1:]
+            assert entropy == pytest.approx(float(-(rows * rows.log2()).sum(-1).mean()), abs=0.01)
+            assert prefix == pytest.approx(float(rows[..., 0].mean()), abs=0.01)
+
+
+def test_a_log_that_fails_stops_neither_the_training_nor_the_traces(model, picture, tmp_path):
+    def log(name, value, step):
+        raise ConnectionError("no network")
+
+    with pytest.warns(PlaygroundWarning, match="stops logging at step 0, and the training goes on: no network"):  # noqa: SIM117
+        with playground.watch(model, picture, every=1, out=tmp_path / "run.trace", log=log):
+            train(model, 2)
+    assert playground.watched(tmp_path / "run.trace").steps == (0, 1, 2)
+    with pytest.raises(PlaygroundError, match="log= is a function of"):
+        playground.watch(model, picture, out=tmp_path / "other.trace", log="tensorboard")
+
+
+def test_under_autocast_the_trace_is_that_of_the_weights(model, picture, tmp_path):
+    with (
+        torch.autocast("cpu", torch.bfloat16),
+        playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM),
+    ):
+        expected = playground.trace(copy.deepcopy(model).eval(), picture, transform=TRANSFORM).to_bytes(numbers="int8")
+        train(model, 1)
+    first = playground.watched(tmp_path / "run.trace").traces[0]
+    assert torch.equal(first.row(2, 1, (1, 2)), playground.Trace.from_bytes(expected).row(2, 1, (1, 2)))
+
+
+PROCESS = """
+import sys, timm, torch, playground
+from torch.nn.parallel import DistributedDataParallel
+
+number, folder = int(sys.argv[1]), sys.argv[2]
+torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=number, world_size=2)
+model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=2, num_classes=5).train()
+model, logged = DistributedDataParallel(model), []
+with playground.watch(model, "meadow", every=2, out=f"{folder}/run.trace", log=lambda *call: logged.append(call)):
+    for _ in range(3):
+        model(torch.randn(2, 3, 64, 64)).square().mean().backward()
+print(len(logged))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_of_two_processes_that_train_together_one_writes(tmp_path):
+    commands = [[sys.executable, "-c", PROCESS, str(number), str(tmp_path)] for number in range(2)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    outputs = [process.communicate()[0].strip() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert outputs == [str(3 * 2 * 2), "0"], "three traces of two layers, two numbers each, in the first process"
+    assert playground.watched(tmp_path / "run.trace").steps == (0, 2, 3)

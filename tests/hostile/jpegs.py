@@ -21,7 +21,6 @@ def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame_marke
 
 
 def jpeg_without(marker: bytes) -> bytes:
-    """A JPEG without its segments of one kind."""
     jpeg = noisy_picture("JPEG")
     while (offset := jpeg.find(marker)) >= 0:
         jpeg = jpeg[:offset] + jpeg[offset + 2 + struct.unpack_from(">H", jpeg, offset + 2)[0] :]

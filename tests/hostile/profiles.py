@@ -29,7 +29,6 @@ def profile(
 
 
 def padded(data: bytes) -> bytes:
-    """The data, padded to a multiple of four bytes."""
     return data + bytes(-len(data) % 4)
 
 
@@ -90,7 +89,6 @@ def ink_table(grid: int) -> bytes:
 
 
 def ink_profile(grid: int = 9) -> bytes:
-    """A CMYK profile like that of a printer."""
     return profile(with_standard_tags(A2B0=ink_table(grid)), b"CMYK", b"Lab ", b"prtr")
 
 
@@ -115,7 +113,6 @@ def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, p
 
 
 def stages(count: int, stage: bytes, channels: int = 3) -> bytes:
-    """`count` stages, all of which are the same bytes."""
     start = 16 + 8 * count
     head = b"mpet" + bytes(4) + struct.pack(">HHI", channels, channels, count)
     return head + struct.pack(">II", start, len(stage)) * count + stage

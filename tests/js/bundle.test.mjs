@@ -44,6 +44,7 @@ test("every module is in a bundle", () => {
     "shell/phone.js",
     "shell/serviceworker.js",
     "lessons/slides.js",
+    "shell/widget.js",
     "engine/worker.js",
     ...[...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS].map(([name]) => name),
   ]);

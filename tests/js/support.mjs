@@ -9,6 +9,10 @@ import { fileURLToPath } from "node:url";
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const MICROSCOPE = join(ROOT, "playground", "microscope");
 
+// The bits of the nearest float16 numbers; too large numbers become the largest.
+export const toHalves = (values) =>
+  new Uint16Array(globalThis.Float16Array.from(values, (x) => Math.min(65504, Math.max(-65504, x))).buffer);
+
 let interpreter = null;
 
 export function python() {

@@ -25,7 +25,6 @@ OPEN = """return given.map(([{ settings, steps }, words]) =>
 
 
 def opened(cases: list[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
-    """(step, settings) that the browser opens for each (lesson, words of an address)."""
     with client() as http:
         records = [(http.get(f"/api/lessons/{name}").json(), words) for name, words in cases]
     return in_javascript(["shell/lessonpage"], OPEN, records)

@@ -15,7 +15,6 @@ EVERYDAY_MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
 
 
 def words_and_question(step: str, **words: str) -> tuple[str, Question]:
-    """The step's words and tables as one text, and its question."""
     lesson = LESSONS["block"]
     parts = flat_parts(lesson.steps[step].parts(Here(words), lesson.defaults()))
     (question,) = (part.question for part in parts if isinstance(part, Ask))

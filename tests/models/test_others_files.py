@@ -237,13 +237,6 @@ def test_a_model_with_its_own_head_shows_exact_rows_and_no_label(tmp_path, head)
     assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), trace.weights(2))
 
 
-REFUSED_MODELS = {
-    "swin_tiny_patch4_window7_224": ({"depths": (1, 1, 1, 1)}, "within windows"),
-    "naflexvit_base_patch16_gap": ({"depth": 1}, "NaFlex"),
-    "eva02_base_patch16_clip_224": ({"depth": 1}, "its positions are RotaryEmbeddingCat"),
-}
-
-
 # Models of timm that run by themselves
 
 

@@ -5,6 +5,7 @@ import json
 import shutil
 import warnings
 
+import numpy as np
 import pytest
 import timm
 import torch
@@ -17,7 +18,7 @@ from models.parity import assert_equal
 from playground import PlaygroundError
 from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundWarning
-from playground.models import borrowed, given, loading, zoo
+from playground.models import borrowed, given, loading
 from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
@@ -179,7 +180,9 @@ def test_a_pickled_folder_of_timm_loads(tmp_path):
     assert_equal(reference, our_vit, (64, 64))
 
 
-@pytest.mark.parametrize("kind", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
+@pytest.mark.parametrize(
+    "kind", ["in a checkpoint", "beside numpy's numbers", "of timm's training", "wrapped twice, an old file"]
+)
 def test_pickled_weights_load(kind, tmp_path):
     import argparse
 
@@ -187,6 +190,7 @@ def test_pickled_weights_load(kind, tmp_path):
     state, path = reference.state_dict(), tmp_path / "mine.pth"
     checkpoint = {
         "in a checkpoint": {"epoch": 3, "model": state, "optimizer": {"lr": 1.0}},
+        "beside numpy's numbers": {"state_dict": state, "best": np.float64(0.9), "epoch": np.int64(3)},
         "of timm's training": {"arch": NAME, "state_dict": state, "args": argparse.Namespace(lr=1e-3), "metric": 0.5},
         "wrapped twice, an old file": {f"module._orig_mod.{key}": value for key, value in state.items()},
     }[kind]
@@ -216,38 +220,10 @@ def test_a_file_that_holds_two_models_is_refused(tmp_path):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 
 
-def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
-    import numpy as np
-
-    reference = changed_model({})
-    checkpoint = {
-        "state_dict": reference.state_dict(),
-        "best": np.float64(0.9),
-        "epoch": np.int64(3),
-        "f1": np.float32(0.5),
-    }
-    torch.save(checkpoint, tmp_path / "mine.pth")
-    assert_equal(reference, playground.load(NAME, weights=tmp_path / "mine.pth", device="cpu"), (224, 224))
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
 def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(name):
     with pytest.raises(PlaygroundError, match="There is no model called"):
         playground.load(name)
-
-
-def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
-    from playground.serving import models
-
-    monkeypatch.chdir(tmp_path)
-    save_for_hf(changed_model({}), tmp_path / "mine")
-    torch.save(changed_model({}).state_dict(), tmp_path / "mine.pth")
-    assert playground.load("mine", device="cpu").config.depth == 2
-    for name in ("mine", "mine.pth", "local-dir:mine", "mine/pytorch_model.bin", "hf-hub:timm/x", str(tmp_path)):
-        with pytest.raises(PlaygroundError):
-            models.load(name)
-        with pytest.raises(PlaygroundError):
-            zoo.resolve(name)
 
 
 # The hub --------------------------------------------------------------------------------------------------------------

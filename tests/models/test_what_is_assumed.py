@@ -37,8 +37,6 @@ def model(**changes) -> torch.nn.Module:
 
 @pytest.fixture
 def write_bare(tmp_path):
-    """A function that writes a model's weights without a description."""
-
     def write(reference: torch.nn.Module, name: str = "mine.safetensors", **metadata: str):
         state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
         save_file(state, tmp_path / name, metadata=metadata)
@@ -58,7 +56,6 @@ def random_input() -> torch.Tensor:
 
 
 def row_difference(reference: torch.nn.Module, our_vit) -> float:
-    """The largest difference between timm's attention weights and ours, over all layers."""
     image = random_input()
     with torch.no_grad():
         _, expected = attentions(reference, image)

@@ -18,6 +18,7 @@ from made_pictures import BLUE, GREEN, RED, WHITE, are_alike, corners, quarters,
 from PIL import Image, ImageFile
 
 from playground.errors import PlaygroundError
+from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import open_image
 
 REPORT = """
@@ -63,7 +64,6 @@ def test_a_hostile_file_is_refused_in_a_helpful_sentence(report):
 
 
 def is_helpful(outcome: str, sentence: str) -> bool:
-    """Whether the sentence says what to do, and has no terms of programming."""
     return bool(
         outcome == "PlaygroundError"
         and re.fullmatch(r"[A-Z].{25,}\.", sentence)
@@ -172,3 +172,30 @@ def test_threads_do_not_get_in_each_others_way():
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(opens_right, (good_files + bad_files) * 20)) == ([True] * 6 + [False] * 3) * 20
     assert (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters)) == globals_before
+
+
+KEPT_FILES = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """A list of workers. The last one decodes; a new one is appended after a number of files."""
+    workers = [Worker()]
+    yield workers
+    for worker in workers:
+        worker.end()
+
+
+@pytest.mark.parametrize("kind", sorted({file.name.partition("-")[0] for file in KEPT_FILES}))
+def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, kind):
+    for file in (file for file in KEPT_FILES if file.name.startswith(f"{kind}-")):
+        if not workers[-1].can_go_on():
+            workers.append(Worker())
+        sentence = "."
+        try:
+            assert workers[-1].decoded(file.read_bytes(), 2**22).mode == "RGB", file.name
+        except (Killed, TookTooMuch) as error:
+            raise AssertionError(f"{file.name}: {error!r}") from error
+        except PlaygroundError as error:
+            sentence = str(error)
+        assert sentence.endswith((".", "!")), (file.name, sentence)

@@ -191,7 +191,6 @@ def test_a_colour_profile_is_followed(kind):
 
 
 def test_the_colour_profile_is_applied_before_transparency():
-    """The colour profile is applied before the picture is put on white."""
     half_clear = quarters()
     half_clear.putalpha(128)
     data = saved(half_clear, "PNG", icc_profile=swapped_profile())

@@ -21,7 +21,7 @@ def test_unexpected_words_of_an_address_are_dropped(word):
 
 
 def test_the_view_that_the_microscope_writes_is_read_again():
-    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&grid=true&ceiling=0.05&beside=wall"
+    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&ceiling=0.05&beside=wall"
     view = chosen.view.allowed_words(dict(parse_qsl(text)))
     assert len(view) == text.count("=")
     assert chosen.read_address(view)[1] == view

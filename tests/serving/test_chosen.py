@@ -73,7 +73,6 @@ def test_one_s_own_picture_goes_before_a_sample_in_the_same_address(anna):
 
 
 def test_the_refusal_of_a_missing_model_says_how_to_fetch_it(monkeypatch):
-    """The refusal holds what the page needs to offer a download of the model."""
     monkeypatch.setattr(models, "may_fetch", lambda name: True)
     error = refusal_of({"model": "dinov2-small"})
     assert error.fields["missing"] == {

@@ -19,7 +19,6 @@ DAMAGES = {
 
 @pytest.fixture
 def cache(all_fetched):
-    """A temporary cache folder with all borrowed files. The server has read none of them yet."""
     _forget()
     yield borrowed.cache_folder()
     _forget()

@@ -13,7 +13,7 @@ from playground.__main__ import main
 from playground.models import borrowed
 from playground.models.borrowed import digest_of
 from playground.pictures import decoder
-from playground.serving import prepared
+from playground.serving import doctor, prepared
 from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within
 
 ROOT = Path(__file__).parent.parent.parent
@@ -49,6 +49,16 @@ def test_where_all_is_well_the_doctor_says_so_and_ends_with_0(cache, capsys):
     assert [line for line in out.splitlines() if not line.startswith(FINE)] == []
     for subject in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "prepared packs"):
         assert subject in out
+
+
+def test_without_a_folder_for_temporary_files_the_doctor_says_how_to_name_one(monkeypatch):
+    def refuse():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(doctor.tempfile, "gettempdir", refuse)
+    (finding,) = doctor._temporary_folder()
+    assert finding.state == WRONG
+    assert "TMPDIR" in finding.says
 
 
 DAMAGES = {

@@ -7,9 +7,8 @@ import pytest
 from playground.__main__ import main
 from playground.figures.drawing.spec import CHOICES, WIDTHS
 from playground.figures.layouts import LAYOUTS
+from serving.figure_requests import FLOCK, KEY
 
-KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
-FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 COMPARED = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WAYS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "norm")
@@ -19,6 +18,10 @@ def offers_of(client, words: dict) -> dict:
     answer = client.get("/api/exports", params=words)
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def names(data: dict, kind: str) -> list[str]:
+    return [option["name"] for option in data["offers"][kind]]
 
 
 def assert_command_writes_the_same(client, words: dict, folder) -> None:
@@ -33,40 +36,13 @@ def assert_command_writes_the_same(client, words: dict, folder) -> None:
     assert response.content == out.read_bytes(), f"{data['command']} makes another file"
 
 
-@pytest.fixture(scope="module")
-def offered_layouts(client) -> dict[str, list[str]]:
-    """For each value of `what`: the layouts that Export offers."""
-    words = FLOCK | {"kind": "numbers", "table": "csv"}
-    return {
-        way: [option["name"] for option in offers_of(client, words | {"what": way})["offers"]["layout"]] for way in WAYS
-    }
-
-
-@pytest.fixture(scope="module")
-def compared_layouts(offered_layouts) -> dict[str, list[str]]:
-    """For each value of `what`, the two offered layouts that the values before it have least often, and every layout
-    once. Addresses and commands name the layout and the `what` separately, so testing every pair would find nothing
-    more."""
-    drawn_layouts, chosen_layouts = [], {}
-    for way, layouts in offered_layouts.items():
-        chosen_layouts[way] = sorted(layouts, key=drawn_layouts.count)[:2]
-        drawn_layouts += chosen_layouts[way]
-    for way, layouts in offered_layouts.items():
-        missed_layouts = [layout for layout in layouts if layout not in drawn_layouts]
-        chosen_layouts[way] += missed_layouts
-        drawn_layouts += missed_layouts
-    return chosen_layouts
-
-
 @pytest.mark.parametrize("way", WAYS)
-def test_the_numbers_of_each_way_in_offered_layouts_equal_the_command_s(
-    client, offered_layouts, compared_layouts, way, tmp_path
-):
-    assert ("heads" in offered_layouts[way]) == (way not in WAYS_WITHOUT_HEADS), offered_layouts[way]
-    for layout in compared_layouts[way]:
-        compare_words = {"with": "sample:landscape"} if layout == "compare" else {}
-        words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
-        assert_command_writes_the_same(client, words | compare_words, tmp_path)
+def test_the_numbers_of_each_way_in_an_offered_layout_equal_the_command_s(client, way, tmp_path):
+    """Each way in another of its layouts: addresses and commands name the two separately."""
+    words = FLOCK | {"what": way, "kind": "numbers", "table": "csv"}
+    layouts = names(offers_of(client, words), "layout")
+    assert ("heads" in layouts) == (way not in WAYS_WITHOUT_HEADS), layouts
+    assert_command_writes_the_same(client, words | {"layout": layouts[WAYS.index(way) % len(layouts)]}, tmp_path)
 
 
 @pytest.mark.parametrize("way", ["value", "relevance", "components"])  # magma, signs, colours
@@ -95,15 +71,10 @@ def test_each_view_is_exported_as_its_command_writes_it(client, view, tmp_path):
     "view", [{"what": "similarity"}, {"what": "rollout"}, {"scale": "off", "pass": "whole"}], ids=str
 )
 def test_html_that_cannot_be_interactive_is_not_offered_and_refused_with_a_sentence(client, view):
-    kinds = [option["name"] for option in offers_of(client, FLOCK | view)["offers"]["kind"]]
-    assert "html" not in kinds
+    assert "html" not in names(offers_of(client, FLOCK | view), "kind")
     answer = client.post("/figure.html", params=FLOCK | view, headers=KEY)
     assert (answer.status_code, answer.json()["says"][-1]) == (400, "."), answer.text[:300]
     assert "html" in [option["name"] for option in offers_of(client, FLOCK)["offers"]["kind"]]
-
-
-def names(data: dict, kind: str) -> list[str]:
-    return [option["name"] for option in data["offers"][kind]]
 
 
 def test_export_offers_what_the_tables_hold(client):

@@ -11,7 +11,6 @@ from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, f
 
 @pytest.fixture
 def mine_id():
-    """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
     people.everybody().enter(KEY["X-Playground-Key"]).take(picture)
     yield picture.id

@@ -33,8 +33,8 @@ def files(tmp_path_factory):
 def hostile_names(folder: Path) -> list[str]:
     good_file, trap_file = folder / "good.safetensors", folder / "trap.pt"
     return [
-        str(good_file), os.path.relpath(good_file, ROOT), f"file://{good_file}", f"local-dir:{folder}", str(folder),
-        "~", "${HOME}",
+        str(good_file), "good.safetensors", "trap.pt", os.path.relpath(good_file, ROOT), f"file://{good_file}",
+        f"local-dir:{folder}", "local-dir:.", str(folder), "~", "${HOME}",
         str(trap_file), f"file://{trap_file}", f"vit_tiny_patch16_224.{trap_file}", f"{trap_file}\0.safetensors",
         "/etc/passwd", "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
         "hf-hub:other/x", "hf_hub:other/x", "timm/other", "ViT-Ti/" + "9" * 5000, "vit_" * 5000, "x" * 10**5,
@@ -49,6 +49,7 @@ def test_a_hostile_file_runs_code_where_it_is_unpickled(files):
 
 def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
     connections = []
+    monkeypatch.chdir(files)
     monkeypatch.setattr(socket.socket, "connect", lambda *arguments: connections.append(arguments))
     for name in hostile_names(files):
         for function in (models.fetch, models.load):

@@ -128,7 +128,6 @@ def test_a_browser_that_has_been_here_for_a_while_has_a_cost_of_its_own(present,
 
 
 def test_who_makes_a_key_for_each_request_does_not_come_before_others_of_the_network(present, costs, clock):
-    """A hundred questions a minute, each with a new key, beside one person who asks now and then with one key."""
     ann, line = at("10.0.0.1", "ann"), Queue(at_once=0, costs=costs)
     for second in range(120):
         if second % 10 == 0:

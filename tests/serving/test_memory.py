@@ -54,7 +54,6 @@ def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
 
 
 def table_megabytes(word: str) -> int:
-    """The MB of this row in deploy/README.md."""
     table = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8").replace(",", "")
     return int(re.search(rf"^\| {word}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
 

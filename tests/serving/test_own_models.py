@@ -24,7 +24,6 @@ DESCRIPTION = {
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    """A folder with the bare weights of a model of timm, and a server that offers it."""
     reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
     state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
     save_file(state, tmp_path / "leaves.safetensors", metadata={"arch": "vit_tiny_patch16_224"})

@@ -5,10 +5,13 @@ import weakref
 from itertools import product
 
 import pytest
+from starlette.testclient import TestClient
 
 from playground.lessons.registry import LESSONS
 from playground.serving import people, pictures, traces, worked
+from playground.serving.app import App
 from playground.serving.routes import ROUTES
+from playground.ui.server import server_of
 from serving.visits import ANNA, BERT, assert_refused, bring, photograph
 
 pytestmark = pytest.mark.usefixtures("own_app")
@@ -167,3 +170,16 @@ def test_two_people_with_one_photograph_each_have_their_own_copy(http):
     assert http.delete(f"/api/pictures/{first_reply['id']}", headers=ANNA).status_code == 204
     assert http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=BERT).status_code == 200
     assert_refused(http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=ANNA), 404)
+
+
+def test_two_servers_in_one_process_share_no_pictures_no_people_and_no_counts(monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_WORKBENCH", "no")  # Streamlit is one in a process
+    first, second = (
+        TestClient(server_of(App()), base_url="http://localhost", client=("127.0.0.1", 5)) for _ in range(2)
+    )
+    brought = first.post("/api/pictures", content=photograph(), headers=ANNA).json()
+    address = f"/api/pictures/{brought['id']}.jpg"
+    assert [http.get(address, headers=ANNA).status_code for http in (first, second)] == [200, 404]
+    assert first.post("/api/classes", json={"root": "http://localhost/"}, headers=ANNA).status_code == 200
+    bytes_held = [http.get("/metrics").text.split("\nplayground_own_pictures_bytes ")[1] for http in (first, second)]
+    assert [float(text.split()[0]) > 0 for text in bytes_held] == [True, False]

@@ -50,18 +50,15 @@ def cat_alone(really_here, tmp_path, monkeypatch):
 
 
 def layers_of(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
-    """The prepared layers of a sample, or None if they are not prepared."""
     return prepared.pack_of_layers(name, SamplePack(named(name)).model, detail, numbers, None)
 
 
 def header_shown(name: str, numbers: list[int] | None = None) -> dict:
-    """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
     return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), numbers))[0]
 
 
 def assert_close(pack: bytes, other_pack: bytes) -> None:
-    """Asserts that two packs are equal up to the last digits, which differ between processors."""
     (header, arrays), (other_header, expected) = unpack(pack), unpack(other_pack)
     predictions = [dict(pack_header.pop("predictions")) for pack_header in (header, other_header)]
     assert header == other_header
@@ -100,13 +97,6 @@ def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_
     )
     assert result.stdout == "False True\n", result.stdout + result.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_a_server_begins_without_torch():
-    """Importing torch takes seconds, in which the server should answer already."""
-    code = "import streamlit, app, sys; print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert result.stdout == "False\n", result.stdout + result.stderr
 
 
 # Packs that are made on this machine ----------------------------------------------------------------------------------

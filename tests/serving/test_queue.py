@@ -98,7 +98,6 @@ def join(queue: Queue, visitor: Visitor, **question) -> Ticket:
 
 
 def service_order(queue: Queue) -> list[Visitor]:
-    """The waiting visitors, in the order of service."""
     order = []
     while queue.at_work:
         queue.leave(queue.at_work[0])

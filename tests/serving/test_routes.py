@@ -1,9 +1,6 @@
 """All routes alike: hostile words in an address; and the few that belong to no subject."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -16,19 +13,11 @@ from playground.serving.traces import Setup
 from serving.test_people import PATH_FIELDS
 from serving.visits import ANNA, assert_refused, client
 
-ROOT = Path(__file__).parent.parent.parent
 A_STEP = {"lesson": "by_hand", "step": "colours"}
-
-
-def test_matplotlib_is_not_loaded_before_a_figure_is_asked_for():
-    code = "import sys, playground.serving.routes; print('matplotlib' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert result.stdout == "False\n", result
 
 
 @pytest.fixture
 def words_read(monkeypatch):
-    """The names of the query parameters that routes have read."""
     read_words = set()
 
     class Reading(QueryParams):
@@ -52,7 +41,7 @@ HOSTILE_VALUES = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1
 # These routes read the whole address, and choose the words in it that they know.
 READERS_OF_ALL = ("/figure.{kind}", "/api/exports", "/api/lessons/{lesson}/{step}", "/api/teach/slides.html")
 ALL_WORDS = {*chosen.PAGE_PATTERNS, *figure_words.SUBJECT_WORDS, *figure_words.CHOICES_OF_VIEW}
-ALL_WORDS |= {*figure_words.LOOK_FIELDS, *routes_figures.EXPORT_WORDS, routes_figures.DOWNLOAD_WORD, "held", "scenes"}
+ALL_WORDS |= {*figure_words.LOOK_FIELDS, *routes_figures.EXPORT_WORDS, "held", "scenes"}
 
 
 @pytest.mark.usefixtures("nothing_fetched")

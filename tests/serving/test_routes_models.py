@@ -1,6 +1,7 @@
-"""The models over HTTP: their cards, small pictures, and downloads for which people wait."""
+"""The models over HTTP: their cards, and downloads for which people wait; one who stops asking counts as gone."""
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -8,18 +9,20 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.models import catalogue
+from playground.models import hub as real_hub
+from playground.serving import downloads as module
 from playground.serving import models, settings
 from playground.serving.downloads import downloads
+from playground.serving.ledger import MOST_DOWNLOADS
+from serving.visits import ANNA, BERT
 
-ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
+ANNA_KEY, BERT_KEY = ANNA["X-Playground-Key"], BERT["X-Playground-Key"]
 CLIP = "vit_base_patch16_clip_224.openai"
 DOWNLOAD = f"/api/fetching?model={CLIP}"
 
 
 @pytest.fixture
 def server(monkeypatch):
-    """A function that changes the server's settings: server(open=False, …)."""
-
     def change_settings(**changes):
         new_settings = replace(settings.Settings(), **changes)
         monkeypatch.setattr(settings, "now", lambda: new_settings)
@@ -32,17 +35,18 @@ def server(monkeypatch):
 
 @pytest.fixture
 def hub(own_app, server, monkeypatch):
-    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises the first of `errors`."""
+    """A hub whose download goes on from 3 of 8 MB by `step` until `let_go` is set, and then raises the first of
+    `errors`. `now` is the time by the clock of those who wait."""
 
     class Hub:
-        is_half_way, let_go, errors = threading.Event(), threading.Event(), []
+        is_half_way, let_go, errors, step, now = threading.Event(), threading.Event(), [], 0, 0.0
 
     def fetch(name, report):
         with report(total=8e6, desc=name) as bar:
             bar.update(3e6)
             Hub.is_half_way.set()
             while not Hub.let_go.wait(0.005):
-                bar.update(0)
+                bar.update(Hub.step)
             if Hub.errors:
                 raise Hub.errors[0]
             bar.update(5e6)
@@ -50,6 +54,7 @@ def hub(own_app, server, monkeypatch):
     monkeypatch.setattr(models, "is_here", lambda name: False)
     monkeypatch.setattr(models, "fetch", fetch)
     monkeypatch.setattr(models, "load", lambda name: None)
+    monkeypatch.setattr(module, "clock", lambda: Hub.now)
     yield Hub
     Hub.let_go.set()
     until(lambda: not under_way(), "a download goes on")
@@ -143,6 +148,49 @@ def test_one_house_of_many_networks_leaves_a_download_for_others(hub, monkeypatc
     downloads().wait_for("anna", "model 3", "10.0.0.1")
 
 
+def test_a_person_who_has_not_asked_for_five_seconds_counts_as_gone(hub):
+    download = downloads().wait_for(ANNA_KEY, "model")
+    hub.now = 5
+    assert downloads().of(ANNA_KEY, "model") is download
+    hub.now = 10
+    assert downloads().of(ANNA_KEY, "model") is download
+    hub.now = 15.1
+    assert downloads().of(ANNA_KEY, "model") is None
+    until(lambda: download.over, "it goes on, though nobody waits")
+    assert (download.arrived, download.trouble) == (False, None)
+
+
+def test_one_who_leaves_does_not_stop_the_download_for_another(hub):
+    download = downloads().wait_for(BERT_KEY, "model")
+    assert downloads().wait_for(ANNA_KEY, "model") is download
+    downloads().leave(ANNA_KEY, "model")
+    former_bytes, hub.step = download.bytes, 1000
+    until(lambda: download.bytes > former_bytes, "it does not go on for the other")
+    assert (downloads().of(ANNA_KEY, "model"), downloads().of(BERT_KEY, "model")) == (None, download)
+    downloads().leave(BERT_KEY, "model")
+    until(lambda: download.over, "it goes on, though nobody waits")
+    assert (download.arrived, download.trouble) == (False, None)
+
+
+def test_a_person_who_asks_for_another_model_has_left_the_first(hub):
+    first_download = downloads().wait_for(ANNA_KEY, "model")
+    second_download = downloads().wait_for(ANNA_KEY, "another")
+    until(lambda: first_download.over, "the first goes on")
+    assert downloads().of(ANNA_KEY, "model") is None
+    assert downloads().of(ANNA_KEY, "another") == second_download
+    assert not second_download.over
+
+
+def test_the_number_of_simultaneous_downloads_is_bounded(hub):
+    for number in range(MOST_DOWNLOADS):
+        downloads().wait_for(f"{number}" * 22, f"model {number}")
+    with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
+        downloads().wait_for(ANNA_KEY, "one more")
+    downloads().wait_for(ANNA_KEY, "model 0")  # more people may wait for a model that is on its way
+    downloads().leave("1" * 22, "model 1")
+    downloads().wait_for(BERT_KEY, "one more")
+
+
 def test_without_a_key_no_download_begins(client, hub):
     assert client.post(DOWNLOAD).status_code == 403
     assert not under_way()
@@ -170,3 +218,32 @@ def test_a_model_that_is_not_offered_is_refused_with_a_sentence(client, hub, ser
     status, sentence = status_and_sentence(client.post("/api/fetching", params={"model": name}, headers=ANNA))
     assert (status, sentence[-1]) == (400, "."), sentence
     assert not under_way()
+
+
+def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypatch):
+    from huggingface_hub import constants
+
+    names = []
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(real_hub, "_silent_since", -real_hub.REMEMBERED_SECONDS)
+    never = threading.Event()
+    monkeypatch.setattr(real_hub, "_hub_answers", lambda address: names.append(address) or never.wait())
+    assert real_hub.PATIENCE < 3
+    monkeypatch.setattr(real_hub, "PATIENCE", 0.05)
+    for _ in range(2):
+        with pytest.raises(PlaygroundError, match=r"CLIP B/16 could not be fetched: the hub.* can't be reached"):
+            real_hub.check("vit_base_patch16_clip_224.openai")
+    assert len(names) == 1
+    monkeypatch.setattr(real_hub, "_silent_since", time.monotonic() - 2 * real_hub.REMEMBERED_SECONDS)
+    monkeypatch.setattr(real_hub, "_hub_answers", lambda address: True)
+    real_hub.check("vit_base_patch16_clip_224.openai")
+
+
+def test_models_on_this_machine_come_first_and_have_plain_names(monkeypatch):
+    name = "vit_base_patch16_224.mae"
+    present_names = {name, *models.OUR_MODELS}
+    monkeypatch.setattr(models, "is_here", lambda name: name in present_names)
+    cards = models.cards()
+    assert {card.name for card in cards[: len(present_names)]} == present_names
+    assert not any(card.here for card in cards[len(present_names) :])
+    assert not [card.title for card in cards if "_" in card.title]

@@ -7,6 +7,7 @@ import pytest
 
 import playground
 from playground.analysis.scale import changed_verdicts
+from playground.analysis.sinks import in_the_stream
 from playground.pack import unpack
 from playground.serving import pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
@@ -77,25 +78,11 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - python_row).max() < 5e-3 * python_row.max()
 
 
-MOST_TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
-
-
-@pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, model):
-    words = {"sample": "flock", "model": model}
-    for layer in range(6):
-        pack = get_part(http, words, "layers", layers=str(layer)).content
-        rounded_pack = get_part(http, words, "layers", layers=str(layer), rounded="yes").content
-        assert len(rounded_pack) < 0.55 * len(pack)
-        rounded_weights, full_weights = (Trace.from_bytes(data).weights(layer) for data in (rounded_pack, pack))
-        assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= MOST_TOTAL_VARIATION, layer
-        assert (rounded_weights.argmax(-1) == full_weights.argmax(-1)).float().mean() > 0.95, layer
-
-
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"))
     for answer, expected in (
         (get_part(http, FLOCK, "features", layer="3"), trace.features(3)),
+        (get_part(http, FLOCK, "values", layer="3"), in_the_stream(trace, 3)),
         (get_part(http, FLOCK, "flows"), trace.rollout()),
         (get_part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
         (get_part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
@@ -152,6 +139,7 @@ def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, own_
 PARTS = {
     "layers": {"layers": "0"},
     "features": {"layer": "0"},
+    "values": {"layer": "0"},
     "flows": {},
     "relevance": {"query": "4,9"},
     "labels": {},
@@ -185,6 +173,7 @@ HOSTILE_REQUESTS = [
     ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
     ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
     ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
+    ("values", {}), ("values", {"layer": "99"}),
     ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
     ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
     ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
@@ -274,3 +263,12 @@ def test_a_cut_takes_values_only_from_a_sample(http, compared):
     answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
+
+
+def test_a_head_at_its_mean_is_measured_beside_zeros(http):
+    words = FLOCK | {"cut": "mean@3.1"}
+    reply = get_part(http, words, "moved", query="4,9").json()
+    trace = playground.trace("untrained", "flock")
+    for name, to in (("by", "mean"), ("zero", "zero")):
+        ablated = trace.ablate(heads=[(3, 1)], to=to)
+        assert reply[name] == pytest.approx(ablated.moved(trace, (4, 9)), rel=1e-3), name

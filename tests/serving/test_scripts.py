@@ -22,10 +22,10 @@ def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
     """Among them are several drawings of one file, each mounted by another function."""
     text_at = {}
     for script in lesson_scripts.SCRIPTS.values():
-        address = scripts.address(script.file, script.styles, mounts=script.mounts)
+        address = scripts.address(script.file, *script.styles, mounts=script.mounts)
         answer = http.get(f"/{address}")
         assert answer.status_code == 200, script
-        assert answer.text.endswith(scripts.script(script.file, (script.styles,), script.mounts)), script
+        assert answer.text.endswith(scripts.script(script.file, script.styles, script.mounts)), script
         if script.mounts:
             assert answer.text.count("export default") == answer.text.count(f"export default {script.mounts};") == 1
         text_at[address] = answer.text

@@ -21,7 +21,6 @@ VARIABLES = {  # variable -> its text, and the fields of the settings that it gi
     "FRAMED_BY": ("https://a.example", {"framed_by": ("https://a.example",)}),
     "PROXIES": ("10.0.0.0/8 192.0.2.1", {"proxies": ("10.0.0.0/8", "192.0.2.1/32")}),
     "USER_HEADER": ("X-Forwarded-User", {"user_header": "x-forwarded-user"}),
-    "COMPUTE": ("browser", {"compute": "browser"}),
     "HOSTS": ("Hall.example box", {"hosts": ("hall.example", "box")}),
     "LOG": ("json", {"log": "json"}),
     "OPERATORS": ("10.1.0.1", {"operators": ("10.1.0.1/32",)}),
@@ -38,7 +37,7 @@ def test_every_variable_is_read():
 
 
 WRONG_VALUES = {
-    "OPEN": "perhaps", "AT_ONCE": "0|two", "CACHE_MB": "100|1 2 -3", "COMPUTE": "phone", "PROXIES": "the balancer",
+    "OPEN": "perhaps", "AT_ONCE": "0|two", "CACHE_MB": "100|1 2 -3", "PROXIES": "the balancer",
     "OPERATORS": "*", "USER_HEADER": "X Forwarded", "LOG": "xml", "HOSTS": "*|hall.example:8501|https://hall.example",
     "DEVICE": "tpu|cuda:", "HOST": "hall.example",  # a name that no setting has
 }  # fmt: skip

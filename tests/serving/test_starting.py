@@ -33,7 +33,6 @@ def test_a_folder_without_a_labelled_data_set_is_refused(tmp_path, monkeypatch):
 
 @pytest.fixture
 def is_ready(own_app, monkeypatch):
-    """Whether /readyz says yes for a server that has just started."""
     monkeypatch.setattr(cache, "freeze_objects", lambda: None)
     monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: None)
     monkeypatch.setattr(routes_traces, "look_at_first_picture", lambda: None)

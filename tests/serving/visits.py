@@ -47,7 +47,6 @@ def photograph(number: int = 0, side: int = 300) -> bytes:
 
 
 def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:
-    """Uploads a picture for this person and returns its {id, title, thumb}."""
     name = {"X-Playground-Name": options.pop("name", f"{number}.jpg")}
     answer = client.post("/api/pictures", content=photograph(number, **options), headers=who | name)
     assert answer.status_code == 200, answer.text

@@ -13,7 +13,6 @@ KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def mine_id():
-    """The id of a photograph that belongs to `KEY`."""
     people.everybody().enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
     yield next(iter(people.everybody().find(KEY).pictures))
     people.everybody().forget(KEY)

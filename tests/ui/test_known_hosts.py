@@ -51,3 +51,10 @@ def test_a_request_without_a_host_is_answered_and_one_with_two_is_refused():
     assert is_answered()
     assert not is_answered("localhost", "evil.example")
     assert not is_answered("localhost", "localhost")
+
+
+@pytest.mark.parametrize("option", ["attention", "/attention", "attention/", "/attention/"])
+def test_the_base_path_is_read_as_streamlit_reads_it(option):
+    assert hosts.base_path(option) == "/attention"
+    assert hosts.base_path("") == hosts.base_path("/") == hosts.base_path(None) == ""
+    assert hosts.base_path("tools/attention") == "/tools/attention"

@@ -46,7 +46,6 @@ def test_a_host_or_port_where_nothing_can_listen_is_refused_with_a_sentence(opti
 )
 def test_host_names_from_the_options_reach_the_server(options, expected, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
-    monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
     served_sockets = []
     monkeypatch.setattr(launch, "_is_of_this_machine", lambda host: True)
     monkeypatch.setattr(launch, "_listeners", lambda *_: [socket.socket()])

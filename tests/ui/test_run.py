@@ -1,6 +1,7 @@
 """The server as a process: wrong settings, readiness, its log."""
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -10,6 +11,8 @@ import pytest
 from browser.server import ROOT, serving
 from browser.stranger import answer
 from waiting import PATIENCE, until
+
+from playground.ui.log import JsonFormatter
 
 LAUNCH, RUN = ["-m", "playground", "--no-browser"], ["-m", "playground.ui.run", "app.sock"]
 PROXY = [str(ROOT / "deploy" / "start.py"), "--replicas", "127.0.0.1:9"]
@@ -39,3 +42,17 @@ def test_a_server_whose_page_nobody_opened_has_loaded_its_models_when_it_is_read
         place, *events = server.log.splitlines()
     assert "The playground is at" in place
     assert {json.loads(event)["message"].split()[0] for event in events} == {"trace"}
+
+
+def test_each_event_is_one_line_with_fields_and_an_error_s_trace_is_one_of_them():
+    try:
+        raise ValueError("no memory")
+    except ValueError as error:
+        error_info = (type(error), error, error.__traceback__)
+    record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), error_info)
+    line = JsonFormatter().format(record)
+    assert "\n" not in line
+    event = json.loads(line)
+    assert (event["level"], event["message"]) == ("warning", "a model of 28 MB")
+    assert event["time"].endswith("+00:00")
+    assert "ValueError: no memory" in event["trace"]

@@ -26,7 +26,6 @@ def folder(tmp_path_factory):
 
 
 def listed_samples(folder) -> list[dict]:
-    """The list of samples that the static page reads."""
     (file,) = folder.glob("samples-*.packed")
     return json.loads(gzip.decompress(file.read_bytes()))["samples"]
 

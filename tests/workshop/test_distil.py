@@ -60,7 +60,6 @@ def statistics(folders):
 
 @pytest.fixture(scope="module")
 def run(folders, statistics, tmp_path_factory):
-    """A finished run and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return _train(folders, statistics, folder), folder
 
@@ -111,7 +110,6 @@ def test_the_emergent_model_has_no_told_heads_and_no_batch_holds_a_mask(folders,
 
 
 def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
-    """Targets depend on the clean picture, not on the disturbed one that the model sees."""
     teachers, batch = DistillationLosses(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
     view_count = len(batch["features"])
     changed_share = (batch["clean"] != batch["image"][:view_count]).any(1).float().mean()

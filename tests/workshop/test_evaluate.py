@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from own_mass import own_mass
 from PIL import Image
 
 import playground
@@ -15,7 +14,7 @@ from workshop import evaluate
 from workshop.evaluate import measure
 from workshop.recipe import BUNDLED_CONFIG
 from workshop.scenes import generate
-from workshop.scenes.generate import patch_targets
+from workshop.scenes.generate import FEWEST_PATCHES, patch_targets
 
 TINY = dataclasses.replace(BUNDLED_CONFIG, depth=2, width=24, mlp_width=48, heads=2)
 
@@ -28,6 +27,13 @@ def pictures():
 @pytest.fixture(scope="module")
 def vit():
     return VisionTransformer(TINY).eval()
+
+
+def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:
+    """(patches on objects,): for each such patch, the share of its row that falls on its own object."""
+    objects = objects.ravel()
+    queries = np.flatnonzero((objects > 0) & (np.bincount(objects)[objects] >= FEWEST_PATCHES))
+    return (rows[queries] * (objects[queries, None] == objects[None])).sum(1)
 
 
 def test_the_mass_agrees_with_whole_matrices(vit, pictures):
@@ -62,7 +68,6 @@ def test_the_filter_s_widths_are_never_chosen_on_what_is_measured(vit, pictures)
 
 
 def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
-    """`Shares` equals `Sums` scene by scene, with and without the eight neighbours, for heads and for the filter."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
     shares = evaluate.Shares.of([scene.image], [grid], evaluate.rows_of_heads(vit))

@@ -35,7 +35,6 @@ def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
 
 
 def test_the_share_leaves_out_the_query_and_its_neighbours(eyes):
-    """The query's own weight and its neighbours' do not count; of the other weights, half lie on the partner."""
     query_mask, partner_mask = torch.zeros(2, 5, 5, dtype=torch.bool)
     query_mask[0, 0], partner_mask[4, 4] = True, True
     weights = torch.zeros(25, 25)

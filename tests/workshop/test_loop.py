@@ -19,7 +19,6 @@ from workshop.scenes.generate import LABELS
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A finished run and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return train(RECIPE, folder, device="cpu"), folder
 

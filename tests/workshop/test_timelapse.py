@@ -21,7 +21,6 @@ from workshop.timelapse import used_beginnings
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a finished run."""
     folder = tmp_path_factory.mktemp("run")
     train(RECIPE, folder, device="cpu")
     return folder

@@ -114,13 +114,14 @@ def sides(block_sides: Sequence[int]) -> str:
 def prefix_shares(map_: Map) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
     spec = map_.spec
-    if not (map_.prefix and spec.way.whole and spec.direction == "row") or (spec.head == "max" and spec.way.rows):
+    adds_up = (spec.way.whole or spec.way.signed) and spec.direction == "row"
+    if not (map_.prefix and adds_up) or (spec.head == "max" and spec.way.of_heads):
         return ""
     shares: dict[str, float] = {}
     for name, share in map_.prefix:
         kind = "registers" if name.startswith("reg") else name.upper()
         shares[kind] = shares.get(kind, 0.0) + share
-    write_share = partial(signed, is_share=True) if spec.for_and_against else percent
+    write_share = partial(signed, is_share=spec.in_percent) if spec.for_and_against else percent
     return ", ".join(f"{name} {write_share(share)}" for name, share in shares.items())
 
 
@@ -131,6 +132,8 @@ def prefix_note(panels: list[Map]) -> str:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
+    if not panels[0].spec.in_percent:
+        return ""
     totals = [sum(abs(share) for _, share in panel.prefix) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 

@@ -82,6 +82,14 @@ def value(one: OneMap) -> Tensor:
     return weight(one) * (norms if one.by_row else norms[one.seen.token(one.query)])
 
 
+def contribution(one: OneMap) -> Tensor:
+    from playground.analysis.sinks import in_the_stream, parts_of_written
+
+    if not one.by_row:
+        raise PlaygroundError("A contribution is a part of what a head writes into one query: it has no column.")
+    return parts_of_written(weight(one), in_the_stream(one.seen, one.layer)[cast(int, one.spec.head)])
+
+
 def score(one: OneMap) -> Tensor:
     return (one.seen.scores if one.by_row else one.seen.column_scores)(*one.place)
 
@@ -131,7 +139,8 @@ def text(one: OneMap) -> Tensor:
 
 
 NUMBERS: dict[str, Callable[[OneMap], Tensor | tuple[Tensor, Step]]] = {
-    f.__name__: f for f in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
+    f.__name__: f
+    for f in (weight, value, contribution, score, similarity, norm, rollout, relevance, occlusion, label, text)
 }
 
 
@@ -148,6 +157,7 @@ def answer(one: OneMap) -> tuple[Tensor, Step | None]:
 
 
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}
+LEAST_PEAK = 0.01  # × the end of a signed scale: a smaller number is not written on the picture
 LOG_RANGE = 1000  # a logarithmic scale begins at 1/LOG_RANGE of its end
 
 
@@ -214,25 +224,21 @@ def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     if spec.head in POOLINGS and way.of_heads:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
+    least = least_move(spec) if moved_by_nothing(maps) else 0.0  # keeps a map dark if blanking moves nothing
     if spec.for_and_against or (way is VALUES and values.min() < 0):
-        high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
+        high = max(float(np.abs(values).max()), least) or 1.0
         return Domain(-high, high, words, percent=spec.in_percent, signed=True, bare=small)
     if way.spread:
         low, high = float(values.min()), float(values.max())
         return Domain(low, high if high > low else low + 1, words, bare=small)
     if way.exposed == "largest":
-        high = max(float(values.max()), least_exposure(spec, maps)) or 1.0
+        high = max(float(values.max()), least) or 1.0
     else:
         high = spec.ceiling or light.exposure(values)
     is_log = small and spec.shares_a_whole
     is_open = way.exposed == "brightest" and high < float(values.max())
     low = high / LOG_RANGE if is_log else 0.0
     return Domain(low, high, words, percent=spec.in_percent, open_end=is_open, log=is_log, bare=small)
-
-
-def least_exposure(spec: Spec, maps: list[Map]) -> float:
-    """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
-    return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
 def moved_by_nothing(maps: list[Map]) -> bool:
@@ -281,7 +287,8 @@ def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     if not domain.signed:
         return []
     largest, smallest = (divmod(int(at), map_.grid.shape[1]) for at in (map_.grid.argmax(), map_.grid.argmin()))
-    found = (largest, map_.grid[largest] > 0), (smallest, map_.grid[smallest] < 0)
+    least = LEAST_PEAK * domain.high
+    found = (largest, map_.grid[largest] > least), (smallest, map_.grid[smallest] < -least)
     return [place for place, has_sign in found if has_sign]
 
 

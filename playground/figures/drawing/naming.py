@@ -137,7 +137,7 @@ def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     if foretold is None:
         return {TRUST_KEY: "not measured"}
     blocks = f"on this picture, {foretold.blocks} blocks, by {BLANKS[foretold.by]}" if not foretold.pictures else ""
-    of = blocks or f"mean of {foretold.pictures} drawn scenes"
+    of = blocks or f"mean of {foretold.pictures} photographs"
     numbers = (f"{x:.2f}".replace("-", "−") for x in (foretold.correlation, foretold.random, foretold.constant))
     correlation, random, constant = numbers
     return {TRUST_KEY: f"{correlation}, {of} (a random map {random}, a constant one {constant})"}

@@ -40,11 +40,11 @@ AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
 METHODS = {  # methods of relevance, as in playground/relevance.py -> their names in captions
-    "gradient": "gradient × input", "integrated": "integrated gradients",
+    "gradient": "gradient × input", "integrated": "integrated gradients", "attnlrp": "AttnLRP",
     "chefer": "gradient × attention, which knows only what adds to it",
     "legrad": "LeGrad, which knows only what adds to it",
 }  # fmt: skip
-SIGNED_METHODS = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
+SIGNED_METHODS = ("gradient", "integrated", "attnlrp")  # methods of relevance whose numbers have a sign
 CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.options and choice.field != "whole"} | {
     "theme": ("light", "dark"),
     "method": tuple(METHODS),
@@ -87,7 +87,7 @@ class Spec:
     repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
     # What an interactive figure holds
     all_layers: bool = False  # whether it holds all; else `layer`, or where no layer was named all if these are small
-    view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
+    view: str = ""  # further choices of the first view, written as in an address: "locked=true&beside=wall"
     bare: bool = False  # whether an .html has the interactive picture alone
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class Spec:
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
         if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
             names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
-            raise PlaygroundError(f"A view has {names}, as in a link: locked=true&grid=true; given was {self.view!r}.")
+            raise PlaygroundError(f"A view has {names}, as in a link: locked=true; given was {self.view!r}.")
 
     @property
     def way(self) -> Way:
@@ -128,7 +128,8 @@ class Spec:
     @property
     def for_and_against(self) -> bool:
         """Whether the numbers speak for something or against it, and have two colours around zero."""
-        return self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        of_label = self.explains_label and (not self.way.methods or self.method in SIGNED_METHODS)
+        return self.way.signed or of_label
 
     @property
     def shares_a_whole(self) -> bool:
@@ -184,7 +185,7 @@ class Spec:
             trace.head_number(self.head)  # type: ignore[arg-type]  # raises if there is no such head
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return self
-        query = start_patch(self.image, trace.grid) if self.query is None else _query_name(self.query, trace)
+        query = start_patch(self.image, trace.grid) if self.query is None else query_name(self.query, trace)
         return replace(self, size=trace.size, query=query if marks else None)
 
 
@@ -194,7 +195,7 @@ def _is_put(text: str, of_another: bool = False) -> bool:
     return tracing.needs_other_picture(text) if of_another else tracing.is_put(text)
 
 
-def _query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
+def query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
     """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
     token, prefix = trace.token(query), trace.prefix
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])

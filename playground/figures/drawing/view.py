@@ -38,12 +38,9 @@ VIEW_CHOICES = (
     Choice("label", "", pattern=r"\d{1,5}", field="label"),
     Choice("text", "", pattern=r"[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}", field="text"),
     Choice("blank", "mean", ("mean", "noise", "neighbours"), field="blank"),
-    Choice("typical", False),
     Choice("what", FIRST_WAY, WAYS, field="what"),
     Choice("direction", "row", ("row", "column"), field="direction"),
-    Choice("colours", "shared", ("shared", "own")),
     Choice("ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling"),
-    Choice("grid", False),
     Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )

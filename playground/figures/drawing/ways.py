@@ -9,8 +9,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Way:
     name: str  # the name in an address, on the command line and in a file of numbers
-    needs: str  # what the numbers are made of: "scores" of queries and keys, "features" after a layer, "flows" through
-    #             all layers, or the "network" with its weights
+    needs: str  # what the numbers are made of: "scores" of queries and keys, "values" too, "features" after a layer,
+    #             "flows" through all layers, or the "network" with its weights
     exposed: str  # which value is drawn brightest: "brightest": a high quantile, as in a photograph; "largest": the
     #               largest value; "spread": the same, and the smallest is darkest; "colours": each patch has a colour
     title: str  # above a map
@@ -29,10 +29,11 @@ class Way:
     attributes: bool = False  # whether a map claims to show what matters: figures then say how far to trust it
     resembles: bool = False  # whether the numbers are similarities to the query, also across pictures
     methods: bool = False  # whether there are several methods to compute it
+    signed: bool = False  # whether a number may lie below zero and have a colour of its own
 
     @property
     def of_heads(self) -> bool:
-        return self.needs == "scores"
+        return self.needs in ("scores", "values")
 
     @property
     def coloured(self) -> bool:
@@ -60,6 +61,12 @@ WAYS = {
         Way(
             "value", "scores", "brightest", "weight × ‖W_O v‖", "weight × length of the value",
             "what arrives at {who}", ("", "what {who} gives to each patch"), unit="length",
+        ),
+        Way(
+            "contribution", "values", "largest", "weight × value, along what the head writes",
+            "part of what the head writes (hatched: against it)",
+            "what each patch adds to what the head writes into {who}, by its length along it",
+            unit="length", signed=True,
         ),
         Way(
             "similarity", "features", "spread", "feature similarity", "likeness of features (cosine)",

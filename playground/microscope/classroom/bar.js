@@ -1,18 +1,14 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
 // number of answers. Guesses stay hidden until the lecturer reveals them.
 import { make, makeSvg } from "../drawing/dom.js";
-import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
+import { appendElement, classWords, drawGuesses } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
-// host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
-// server for an action, save(): saves the counts, says(): an error sentence or "", link(): the lecturer's own address,
-// shownCode(): whether the code is shown large, showCode(isShown)}
+// host: see `lecturersClass` in shell/storyway.js
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // Draws the line on top: the class's code, the number of people, and buttons that show the code, let more people in
-  // and end the class.
   function drawHead(language) {
     const lesson = host.now();
     const { code, phones, networks, largest, open, minutes, trouble, asked } = lesson ?? {};
@@ -56,10 +52,7 @@ export function createClassBar(head, host) {
 }
 
 // Draws the class's question in place of the story's while a class runs. of: the question about this scene as the
-// server returned it, or null; asked: the question as story/scenes.js prepared it; wantsPicture: whether to ask the
-// lecturer if the photograph may be sent to the phones; ask(isAllowed): sends the question to the class, with the
-// photograph if it is allowed; ask(): asks the lecturer about the photograph first; picture(): the photograph as an
-// element.
+// server returned it, or null; asked: the question as story/scenes.js prepared it.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture, wantsPicture },
@@ -77,7 +70,6 @@ export function drawClassBoard(
   if (question.phase === "asks") {
     appendElement(box, "p", "class-quiet", words(question.answered.length > 1 ? "secondTime" : "covered"));
     classButton(box, words("reveal"), () => act("show"), true);
-    if (question.guess.kind === "Choice") drawHandsForm(box, question, words, language, act);
     return;
   }
   drawGuesses(appendElement(box, "div"), question, { language, picture });
@@ -86,35 +78,9 @@ export function drawClassBoard(
   if (question.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 
-const roundKey = ({ number, answered }) => `${number}.${answered.length}`;
-
 function answeredWords(state, question, language) {
   const answered = question.answered.at(-1);
   return classWords(language, "answered", { answered, here: Math.max(state.phones, answered) });
-}
-
-// Updates only the number of answers while the lecturer types a count of hands. Returns false if the lecturer is not
-// typing.
-export function keepClassBoard(box, { language, now: state, of: question }) {
-  const form = box.querySelector(".class-hands:focus-within");
-  if (question?.phase !== "asks" || form?.dataset.of !== roundKey(question)) return false;
-  box.querySelector(".class-status").textContent = answeredWords(state, question, language);
-  return true;
-}
-
-function drawHandsForm(box, { guess: { options }, hands, ...question }, words, language, act) {
-  const form = appendElement(box, "form", { className: "class-hands", "data-of": roundKey(question) });
-  appendElement(form, "span", "", words("hands"));
-  const fields = options.map(([value, texts]) => {
-    const field = make("input", { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
-    form.append(make("label", "", inLanguage(texts, language), field));
-    return [value, field];
-  });
-  appendElement(form, "button", { type: "submit" }, words("addHands"));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    act("hands", { hands: Object.fromEntries(fields.map(([value, field]) => [value, Number(field.value)])) });
-  });
 }
 
 const classButton = (box, text, onclick, isMain = false) =>

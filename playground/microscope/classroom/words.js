@@ -41,8 +41,6 @@ export const CLASS_WORDS = {
     tell: "Show the answer",
     covered: "Guesses come in on the phones. Here nothing is shown before you reveal it.",
     secondTime: "Second guess: the first one is shown beside it.",
-    hands: "Hands counted in the room",
-    addHands: "Add",
     closeDoor: "Close the door",
     openDoor: "Open the door",
     end: "End the class",
@@ -95,8 +93,6 @@ export const CLASS_WORDS = {
     tell: "Antwort zeigen",
     covered: "Die Tipps kommen auf den Handys. Hier ist nichts zu sehen, bis Sie sie aufdecken.",
     secondTime: "Zweiter Tipp: Der erste steht dann daneben.",
-    hands: "Im Raum gezählte Hände",
-    addHands: "Dazu",
     closeDoor: "Tür schließen",
     openDoor: "Tür öffnen",
     end: "Klasse beenden",
@@ -122,10 +118,6 @@ export const CLASS_WORDS = {
 // sentences are English.
 export const REFUSALS = {
   de: {
-    noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
-    noNumber: "Ein Tipp ist eine ganze Zahl: Wählen Sie noch einmal.",
-    offPicture: "Das liegt außerhalb des Bildes: Wählen Sie noch einmal.",
-    notBetween: "Das liegt nicht zwischen {low} und {high}: Wählen Sie noch einmal.",
     noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
     closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
     arrivals: "Viele Handys Ihres Netzes treten gerade ein: Dieses folgt in ein paar Sekunden.",
@@ -134,21 +126,12 @@ export const REFUSALS = {
     newCode: "Diese Klasse hat einen neuen Code: Geben Sie den ein, der vorn steht.",
     otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
     shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
-    mostQuestions: "Eine Klasse hat Platz für {most} Fragen: Beenden Sie sie und beginnen Sie eine neue.",
-    noThirdVote: "Die Klasse hat zweimal getippt, oder die Antwort steht da: ein drittes Mal gibt es nicht.",
-    truthShown: "Die Antwort steht schon da: Hände werden vorher gezählt.",
-    hands: "Hände werden von 0 bis 1000 gezählt: Tippen Sie eine ganze Zahl ein.",
     manyClasses: "Hier laufen so viele Klassen, dass für keine weitere Platz ist: Versuchen Sie es später.",
-    large: "Das sind mehr als {most} Bytes: Nichts davon wurde behalten.",
-    slow: "Was gesendet wurde, kam nicht bis zum Ende: Versuchen Sie es noch einmal.",
     letters: "Ein Code hat {count} Buchstaben, wie vorn auf der Leinwand.",
     manyCodes: "In diesem Browser wurden zu viele Codes versucht: Warten Sie eine Minute und sehen Sie nach vorn.",
     manyTries: "Aus Ihrem Netz werden viele Codes versucht: Versuchen Sie es noch einmal.",
     noClass: "Es gibt keine Klasse {code}: Sie ist zu Ende, oder ihr Code ist ein anderer. Sehen Sie nach vorn.",
-    key: "Das braucht den Schlüssel, den Ihr Browser behält: Laden Sie die Seite neu.",
     often: "Dieser Browser fragt zu oft: Warten Sie ein paar Sekunden.",
-    noPicture: "In dieser Klasse gibt es kein solches Bild.",
-    address: "Die Adresse der App ist nicht lesbar: Öffnen Sie sie unter einer kürzeren.",
     otherLecturer: "Diese Klasse leitet jemand anderes: Öffnen Sie sie mit dem Link, den Sie bekommen haben.",
     photographGone:
       "Ihr Foto liegt nicht mehr auf dem Server: Laden Sie die Seite neu, dann wird es noch einmal gesendet.",
@@ -159,6 +142,7 @@ export const REFUSALS = {
 
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.
+/** @param {string} language @param {{ says?: string, body?: any }} error */
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSALS[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;

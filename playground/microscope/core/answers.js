@@ -4,12 +4,14 @@ import { ownDomain } from "./colours.js";
 import {
   columnInto,
   columnScoresInto,
+  dot,
   holds,
   holdsAll,
   holdsHead,
   layerOf,
   normalisersInto,
   rowInto,
+  rowOf,
   scoresInto,
   silence,
   softmaxInPlace,
@@ -221,37 +223,30 @@ export function pairOf(pack, layer, head, query, key, scale) {
   const q = vector(layerData.q, query),
     k = vector(layerData.k, key);
   const products = q.map((x, i) => x * k[i]);
-  const dot = dotOf(layerData, head, query, key, pack);
+  const product = dotOf(layerData, head, query, key, pack);
   let largest = -Infinity;
   for (let j = 0; j < tokens; j++) largest = Math.max(largest, dotOf(layerData, head, query, j, pack) * scale);
   let total = 0;
   for (let j = 0; j < tokens; j++) total += Math.exp(dotOf(layerData, head, query, j, pack) * scale - largest);
-  const score = dot * scale;
+  const score = product * scale;
   const exponential = Math.exp(score - largest);
-  const row = new Float32Array(tokens);
-  rowInto(row, 0, pack, layer, head, query, scale);
   return {
     q,
     k,
     products,
-    dot,
+    dot: product,
     score,
     largest,
     exponential,
     total,
     weight: exponential / total,
-    rank: rankOf(row, key),
+    rank: rankOf(rowOf(pack, layer, head, query, scale), key),
     of: tokens,
   };
 }
 
-function dotOf({ q, k }, head, query, key, { dim, tokens }) {
-  const qStart = (head * tokens + query) * dim,
-    kStart = (head * tokens + key) * dim;
-  let sum = 0;
-  for (let x = 0; x < dim; x++) sum += q[qStart + x] * k[kStart + x];
-  return sum;
-}
+const dotOf = ({ q, k }, head, query, key, { dim, tokens }) =>
+  dot(q, (head * tokens + query) * dim, k, (head * tokens + key) * dim, dim);
 
 // scale · q·k of one pair.
 /** @param {Pack} pack */

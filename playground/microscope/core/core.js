@@ -3,6 +3,8 @@
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
 // One row costs tokens × head_dim multiplications, so few that a whole layer follows the cursor, at any scale.
 
+import { patchDistance } from "./grid.js";
+
 export const FORMAT = "attention-playground/1";
 
 // ---------------------------------------------------------------------------------------------------- reading bytes
@@ -173,8 +175,8 @@ export function mergePack(pack, laterPack) {
 // ------------------------------------------------------------------------------------------------------ attention
 
 // The dot product of `dim` numbers of a and b. Four sums run in parallel, because in a single sum every addition would
-// wait for the one before.
-function dot(a, aStart, b, bStart, dim) {
+// wait for the one before. Both are Float32Arrays wherever it is called: with other types a browser computes slower.
+export function dot(a, aStart, b, bStart, dim) {
   let s0 = 0,
     s1 = 0,
     s2 = 0,
@@ -227,6 +229,14 @@ export function softmaxInPlace(out, offset, count, largest) {
 export function rowInto(out, offset, pack, layer, head, token, scale) {
   const largest = scoresInto(out, offset, pack, layer, head, token, scale);
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
+}
+
+// Token i's row as a new array.
+/** @param {Pack} pack */
+export function rowOf(pack, layer, head, token, scale = pack.scale) {
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, layer, head, token, scale);
+  return row;
 }
 
 // Writes several tokens' rows. Each key is read once for four rows: this takes less than half the time of four single
@@ -305,9 +315,14 @@ export function columnInto(out, offset, pack, layer, head, token, scale, normali
   return total;
 }
 
-// Writes weight × ‖W_O v‖ for each token, because a large weight on a short value vector adds little.
-export function weighInto(out, offset, weights, norms, normsStart, count) {
-  for (let j = 0; j < count; j++) out[offset + j] = weights[offset + j] * norms[normsStart + j];
+// Writes weight × value along what the head writes: signed parts, which sum to its length. values: (heads, tokens, dim)
+// after W_O, see playground/analysis/sinks.py.
+export function partsInto(out, weights, values, { tokens, dim }, head) {
+  const start = head * tokens * dim;
+  const written = new Float32Array(dim);
+  for (let j = 0; j < tokens; j++) for (let x = 0; x < dim; x++) written[x] += weights[j] * values[start + j * dim + x];
+  const length = Math.max(Math.hypot(...written), 1e-30);
+  for (let j = 0; j < tokens; j++) out[j] = (weights[j] * dot(values, start + j * dim, written, 0, dim)) / length;
 }
 
 // ------------------------------------------------------------------------------------------------ numbers of a row
@@ -320,7 +335,7 @@ export function entropyBits(row, offset, count) {
   return bits;
 }
 
-export function largestIndex(values, from, to) {
+export function largestIndex(values, from = 0, to = values.length) {
   let best = from;
   for (let j = from + 1; j < to; j++) if (values[j] > values[best]) best = j;
   return best;
@@ -349,6 +364,14 @@ export function neighbourhood(rows, columns, row, column, k) {
   const left = Math.max(0, column - radius),
     right = Math.min(columns - 1, column + radius);
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
+}
+
+// The sum of the values of that neighbourhood; values[from] belongs to the first cell.
+export function sumAround(values, from, rows, columns, patch, k) {
+  const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, k);
+  let total = 0;
+  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) total += values[from + r * columns + c];
+  return total;
 }
 
 // The weights of a k×k binomial blur, the example of a convolution. For k = 3 its rows are 1 2 1, 2 4 2 and 1 2 1, each
@@ -412,9 +435,7 @@ export function isCut(pack, layer, head, query, key) {
 function isFar({ prefixCount, columns }, { kernel, kept: exemptTokens }, query, key) {
   if (query < prefixCount || exemptTokens.has(key)) return false;
   if (key < prefixCount) return true;
-  const [a, b] = [query - prefixCount, key - prefixCount];
-  const rows = Math.abs(Math.floor(a / columns) - Math.floor(b / columns));
-  return Math.max(rows, Math.abs((a % columns) - (b % columns))) > kernel >> 1;
+  return patchDistance(query - prefixCount, key - prefixCount, columns) > kernel >> 1;
 }
 
 // Sets cut scores to −∞. Returns the largest remaining score.

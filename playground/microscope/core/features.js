@@ -4,7 +4,7 @@
 // Features are {tokens, width, from: the number of prefix tokens, raw: the vectors, unit: the vectors scaled to length
 // 1, norms: the lengths of the raw vectors}.
 
-import { decodeHalves } from "./core.js";
+import { decodeHalves, dot } from "./core.js";
 
 export function makeFeatures(bits, tokens, width, from) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
@@ -24,22 +24,7 @@ export function makeFeatures(bits, tokens, width, from) {
 // contains the one token.
 export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
-  const start = token * width;
-  for (let j = 0, k = 0; j < tokens; j++, k += width) {
-    let a = 0,
-      b = 0,
-      c = 0,
-      d = 0,
-      x = 0;
-    for (; x + 3 < width; x += 4) {
-      a += queryFeatures.unit[start + x] * unit[k + x];
-      b += queryFeatures.unit[start + x + 1] * unit[k + x + 1];
-      c += queryFeatures.unit[start + x + 2] * unit[k + x + 2];
-      d += queryFeatures.unit[start + x + 3] * unit[k + x + 3];
-    }
-    for (; x < width; x++) a += queryFeatures.unit[start + x] * unit[k + x];
-    out[j] = a + b + c + d;
-  }
+  for (let j = 0; j < tokens; j++) out[j] = dot(queryFeatures.unit, token * width, unit, j * width, width);
   return out;
 }
 
@@ -154,47 +139,4 @@ export function componentPixels(features, components) {
     pixels[j - from] = ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
   }
   return pixels;
-}
-
-// Below: lengths that are outliers by Tukey's rule, that is above the upper quartile plus three times the interquartile
-// range. `Lengths` in playground/analysis/block.py has the same rule.
-
-// The bound for values[from … to).
-export function outlierBound(values, from, to) {
-  const sorted = Float64Array.from(values.subarray(from, to)).sort();
-  const quantile = (q) => {
-    const index = q * (sorted.length - 1);
-    const lowerIndex = Math.floor(index);
-    const upperIndex = Math.min(lowerIndex + 1, sorted.length - 1);
-    return sorted[lowerIndex] + (index - lowerIndex) * (sorted[upperIndex] - sorted[lowerIndex]);
-  };
-  const [lowerQuartile, upperQuartile] = [quantile(0.25), quantile(0.75)];
-  return upperQuartile + 3 * (upperQuartile - lowerQuartile);
-}
-
-// {bound, count: values above the bound, domain: the range of the other values}
-export function withoutOutliers(values, from, to) {
-  const bound = outlierBound(values, from, to);
-  const inliers = values.subarray(from, to).filter((value) => value <= bound);
-  const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
-  return { bound, count: to - from - inliers.length, domain: { low, high: high > low ? high : low + 1 } };
-}
-
-// The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one
-// before.
-export function dotOfVectors(a, aAt, b, bAt, width) {
-  let s0 = 0,
-    s1 = 0,
-    s2 = 0,
-    s3 = 0,
-    x = 0;
-  for (; x + 3 < width; x += 4) {
-    s0 += a[aAt + x] * b[bAt + x];
-    s1 += a[aAt + x + 1] * b[bAt + x + 1];
-    s2 += a[aAt + x + 2] * b[bAt + x + 2];
-    s3 += a[aAt + x + 3] * b[bAt + x + 3];
-  }
-  for (; x < width; x++) s0 += a[aAt + x] * b[bAt + x];
-  return s0 + s1 + s2 + s3;
 }

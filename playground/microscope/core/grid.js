@@ -14,6 +14,13 @@ export function patchAt(x, y, rows, columns) {
   return cellOf(y, rows) * columns + cellOf(x, columns);
 }
 
+// The distance between two patches in rows or in columns, whichever is larger.
+export const patchDistance = (patch, otherPatch, columns) =>
+  Math.max(
+    Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)),
+    Math.abs((patch % columns) - (otherPatch % columns)),
+  );
+
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 // The patch that an arrow key leads to, within the grid; −1 for any other key.
@@ -66,12 +73,6 @@ export function patchFilter(cut, number) {
     }
   }
   return filter;
-}
-
-export function dotProduct(a, b) {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
-  return sum;
 }
 
 // The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py computes it. The grid has about the

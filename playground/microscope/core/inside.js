@@ -1,8 +1,7 @@
 // One token's way through one head: what playground/analysis/inside.py and engine/inside.js collect, and what the story
 // computes from it. No DOM.
 
-import { decodeHalves, openContainer } from "./core.js";
-import { dotProduct } from "./grid.js";
+import { decodeHalves, dot, openContainer } from "./core.js";
 import { normals, uniform } from "./random.js";
 
 /**
@@ -18,6 +17,7 @@ export function openInside(bytes) {
   return { bias: header.bias, number: header.number, ...Object.fromEntries(arrays) };
 }
 
+const dotProduct = (a, b) => dot(a, 0, b, 0, a.length);
 const vectorLength = (x) => Math.hypot(...x);
 
 // The largest products of a token's numbers with W_Q's row, [{at, x, w, product}], and the sum of all with the bias.

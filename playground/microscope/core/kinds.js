@@ -1,8 +1,9 @@
 // Names the kind of a row by a rule: one word for what a patch attends to. Below: a filter by colour and nearness that
 // needs no network. tests/analysis/test_row_kinds.py compares the rule with rows labelled by eye. No DOM.
 
-import { entropyBits, layerOf, rowInto } from "./core.js";
-import { dotOfVectors, makeFeatures } from "./features.js";
+import { dot, entropyBits, largestIndex, layerOf, rowInto } from "./core.js";
+import { makeFeatures } from "./features.js";
+import { patchDistance } from "./grid.js";
 
 const MEAN_ROW_PATCHES = 48; // evenly spread patches whose mean row stands for all rows
 const NEIGHBOUR_SHARE = 0.07; // radius of the neighbourhood, as a share of the longer side
@@ -63,7 +64,7 @@ export function directionsOf({ unit, width, from, tokens }) {
 
 // The cosine of two patches' directions.
 export const alikeness = ({ values, width }, patch, otherPatch) =>
-  dotOfVectors(values, patch * width, values, otherPatch * width, width);
+  dot(values, patch * width, values, otherPatch * width, width);
 
 export function likenessOf(directions, patch) {
   const cosines = new Float32Array(directions.values.length / directions.width);
@@ -97,9 +98,7 @@ export function meanRowOf(pack, layer, head, scale) {
     }
   }
   for (let index = 0; index < sums.length; index++) if (counts[index]) sums[index] /= counts[index];
-  let largest = 0;
-  for (let j = 1; j < tokens; j++) if (meanRow[j] > meanRow[largest]) largest = j;
-  return { tokens: meanRow, most: largest, offsets: sums };
+  return { tokens: meanRow, most: largestIndex(meanRow), offsets: sums };
 }
 
 // The index of the offset from this patch to the picture's first patch.
@@ -116,9 +115,7 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
   const isSimilar = (j) => likeness[j] >= ALIKE_COSINE && row[prefixCount + j] >= patchTotal / patches;
   const region = regionAround(isSimilar, patch, rows, columns);
-  const nearRadius = neighbourRadius(rows, columns),
-    y = Math.floor(patch / columns),
-    x = patch % columns;
+  const nearRadius = neighbourRadius(rows, columns);
   const width = 2 * columns - 1,
     firstIndex = firstOffsetIndex(patch, rows, columns);
   let expectedTotal = 0,
@@ -127,7 +124,7 @@ export function rowFacts(row, pack, patch, meanRow, likeness) {
     alikeTotal = 0,
     alikeCount = 0;
   const offsetMean = (j) => meanRow.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
-  const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= nearRadius;
+  const isNear = (j) => patchDistance(patch, j, columns) <= nearRadius;
   let largest = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
@@ -220,9 +217,12 @@ export function kindOf(facts, isEarly) {
   return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
-// What a sink carries: the length of its value after W_O, divided by the median of all tokens in the head. Less than 1:
-// the row rests where little is handed over. More: the head sends one vector to everybody. norms: (tokens,), of one
-// head. playground/lessons/measures.py has the same, as `carried`.
+export const LEAST_SINK_SHARE = 0.3; // of a row: a special token that takes as much is called a sink
+export const LITTLE = 0.5; // a sink that carries less carries next to nothing, as in playground/analysis/sinks.py
+
+// What a sink carries: the length of its value after W_O, divided by the median of all tokens in the head. norms:
+// (tokens,), of one head. Whether a long value is one thing for all depends on the rank of what the head writes, which
+// only Python computes (`Sink.kind`).
 export function carriedBy(norms, token) {
   const sorted = Float64Array.from(norms).sort();
   return norms[token] / sorted[Math.floor((sorted.length - 1) / 2)]; // the lower of two middle values, as in torch

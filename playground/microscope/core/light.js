@@ -124,15 +124,15 @@ export const OPACITIES = Uint16Array.from({ length: STEP_COUNT }, (_, step) =>
   Math.round(256 * MOST_OPACITY * (1 - (1 - step / (STEP_COUNT - 1)) ** OPACITY_POWER)),
 );
 
-// The faded photograph as 0xAABBGGRR for each pixel. ends: the darkest and brightest tone; share: the share of the
-// colour that stays.
-export function fadedPixels(bytes, ends, share) {
+// The faded photograph as 0xAABBGGRR for each pixel.
+export function fadedPixels(bytes) {
   const pixels = new Uint32Array(bytes.length / 4);
-  const toneRange = ends[1] - ends[0];
-  const [greyFactor, colourFactor] = [toneRange * (1 - share), toneRange * share];
+  const [darkest, brightest] = BENEATH_TONES;
+  const colourFactor = (brightest - darkest) * BENEATH_SATURATION;
+  const greyFactor = brightest - darkest - colourFactor;
   for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
     const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
-    const base = 255 * ends[0] + greyFactor * greyOf(r, g, b) + 0.5;
+    const base = 255 * darkest + greyFactor * greyOf(r, g, b) + 0.5;
     const blueAndGreen = ((base + colourFactor * b) << 16) | ((base + colourFactor * g) << 8);
     pixels[p] = ((bytes[i + 3] << 24) | blueAndGreen | (base + colourFactor * r)) >>> 0;
   }

@@ -1,7 +1,8 @@
 // The numbers that lessons state about a trace. Each function takes a recipe's arguments (`Made` of
 // playground/lessons/questions.py) and the subject (lessons/subject.js). No DOM.
 
-import { largestIndex, layerOf, rowInto, scoresInto, softmaxInPlace, sumOf } from "./core.js";
+import { largestIndex, layerOf, rowInto, rowOf, scoresInto, softmaxInPlace, sumOf } from "./core.js";
+import { patchDistance } from "./grid.js";
 import { carriedBy, spreadPatches } from "./kinds.js";
 import { percent } from "./numbers.js";
 
@@ -146,9 +147,7 @@ function measureHead(pack, scale, layer, head, { queries, distances, query: firs
 // The sum of a row's weights on a few far patches, after the mean row of all patches is subtracted. The subtraction
 // excludes heads whose rows are all alike.
 function farSurplus({ rows, columns, patches, prefixCount }, row, mean, query) {
-  const [y, x] = [Math.floor(query / columns), query % columns];
-  const isFar = (patch) =>
-    Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > MOST_NEAR_DISTANCE;
+  const isFar = (patch) => patchDistance(patch, query, columns) > MOST_NEAR_DISTANCE;
   const surplus = Float32Array.from({ length: patches }, (_, patch) =>
     isFar(patch) ? Math.max(0, row[prefixCount + patch] - mean[prefixCount + patch]) : 0,
   );
@@ -219,9 +218,7 @@ async function farHead({ layer, head }, { report }) {
 export async function farRow(given, subject) {
   const { layer, head } = await farHead(given, subject);
   const pack = await subject.packOf(layer);
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + subject.query, pack.scale);
-  return row.subarray(pack.prefixCount);
+  return rowOf(pack, layer, head, pack.prefixCount + subject.query).subarray(pack.prefixCount);
 }
 
 // The share of the brightest 2 % of patches in the row's weight on all patches.

@@ -5,7 +5,8 @@
 // one region with it; if the query lies in a small region, such as an eye or a wheel; if other patches don't look at
 // the same place; and if both places belong to the picture's subject.
 
-import { rowInto, rowsInto, wholeLayers } from "./core.js";
+import { largestIndex, rowInto, rowOf, rowsInto, wholeLayers } from "./core.js";
+import { patchDistance } from "./grid.js";
 import {
   ALIKE_COSINE,
   alikeness,
@@ -96,17 +97,13 @@ export function openingOf(scene, isCoarse = false) {
 // The class token's row that is most like its mean row of all searched heads.
 function classRowOf({ pack, moments }) {
   if (pack.prefix[0] !== "cls") return { layer: moments[0].layer, head: moments[0].head, token: null };
-  const rows = moments.map(({ layer, head }) => {
-    const row = new Float32Array(pack.tokens);
-    rowInto(row, 0, pack, layer, head, 0, pack.scale);
-    return row.subarray(pack.prefixCount);
-  });
+  const rows = moments.map(({ layer, head }) => rowOf(pack, layer, head, 0).subarray(pack.prefixCount));
   const meanRow = Float64Array.from(rows[0], (_, j) => rows.reduce((sum, row) => sum + row[j], 0));
   const fits = rows.map((row) => {
     const length = Math.sqrt(row.reduce((sum, weight) => sum + weight * weight, 0));
     return row.reduce((sum, weight, j) => sum + weight * meanRow[j], 0) / Math.max(length, 1e-12);
   });
-  const { layer, head } = moments[indexOfLargest(fits)];
+  const { layer, head } = moments[largestIndex(fits)];
   return { layer, head, token: 0 };
 }
 
@@ -118,14 +115,8 @@ export function headsFor(scene, patch) {
   const tellingRow = new Float32Array(pack.patches);
   const heads = scene.moments.map(({ layer, head }) => {
     rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-    const score = tellingInto(
-      tellingRow,
-      pack,
-      meanPatchRow(scene, layer, head),
-      asker,
-      row.subarray(pack.prefixCount),
-    );
-    return { layer, head, tells: score };
+    const meanRow = meanPatchRow(scene, layer, head);
+    return { layer, head, tells: tellingInto(tellingRow, pack, meanRow, asker, row.subarray(pack.prefixCount)) };
   });
   return heads.sort((a, b) => b.tells - a.tells);
 }
@@ -148,13 +139,6 @@ export function surprisesOf({ moments, things, pack }, maximum = 8) {
   }
   return chosenRows;
 }
-
-// The distance between two patches in rows or in columns, whichever is larger.
-const patchDistance = (patch, otherPatch, columns) =>
-  Math.max(
-    Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)),
-    Math.abs((patch % columns) - (otherPatch % columns)),
-  );
 
 const farness = (patch, otherPatch, { rows, columns }) =>
   Math.min(
@@ -254,7 +238,7 @@ function* twinsOf({ pack, directions, subject }) {
   }
   const queries = [];
   while (queries.length < Math.min(QUERY_COUNT, candidates.length)) {
-    const index = indexOfLargest(scores);
+    const index = largestIndex(scores);
     queries.push(candidates[index]);
     for (let j = 0; j < candidates.length; j++)
       if (patchDistance(candidates[index], candidates[j], pack.columns) <= 1) scores[j] *= 0.8;
@@ -277,12 +261,6 @@ function askerOf({ pack, directions, subject }, patch) {
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / LARGE_REGION) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
-}
-
-function indexOfLargest(values) {
-  let index = 0;
-  for (let i = 1; i < values.length; i++) if (values[i] > values[index]) index = i;
-  return index;
 }
 
 // ----------------------------------------------------------------------------------------------------- what is telling
@@ -335,12 +313,12 @@ function tellingInto(out, { rows, columns, patches }, meanRow, { patch, likeness
 // The three queries with the most telling rows. A query counts less if it, or its row's peak, is close to a chosen
 // query or to that query's peak.
 function momentOf({ rows, columns }, layer, head, queries, tellingRows, scores) {
-  const peaks = tellingRows.map(indexOfLargest);
+  const peaks = tellingRows.map((row) => largestIndex(row));
   const remainingScores = Float64Array.from(scores);
   const minimumDistance = LEAST_DISTANCE * Math.max(rows, columns);
   const chosenIndices = [];
   while (chosenIndices.length < 3) {
-    const index = indexOfLargest(remainingScores);
+    const index = largestIndex(remainingScores);
     chosenIndices.push(index);
     for (const places of [queries, peaks])
       for (let i = 0; i < remainingScores.length; i++)

@@ -1,5 +1,6 @@
 // The places of a row: connected groups of lit patches, each with the share of the row that it sums to. No DOM.
 
+import { patchDistance } from "./grid.js";
 import { neighbourRadius } from "./kinds.js";
 import { contours, exposure } from "./light.js";
 
@@ -83,10 +84,8 @@ export function toldOf(weights, from, grid, mark, parts = []) {
 
 function shareNear({ patches }, weights, from, { rows, columns }, mark) {
   const radius = neighbourRadius(rows, columns);
-  const isNear = (patch) =>
-    Math.abs(Math.floor(patch / columns) - Math.floor(mark / columns)) <= radius &&
-    Math.abs((patch % columns) - (mark % columns)) <= radius;
-  return patches.reduce((sum, patch) => sum + (isNear(patch) ? weights[from + patch] : 0), 0);
+  const nearPatches = patches.filter((patch) => patchDistance(patch, mark, columns) <= radius);
+  return nearPatches.reduce((sum, patch) => sum + weights[from + patch], 0);
 }
 
 function named(place, weights, from, grid, parts) {

@@ -1,6 +1,6 @@
 // The sentence about a row of attention, from its places (core/places.js): the same in See, in Lab, on the wall of
 // moments, in what is shared, and for screen readers. {here} becomes the marked place in the picture. No DOM.
-import { neighbourhood } from "./core.js";
+import { sumAround } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
 import { MOSTLY } from "./places.js";
 
@@ -18,6 +18,10 @@ export const ROW_WORDS = {
     even: "It looks everywhere alike: at no place more than {share}.",
     placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
     surroundings: "its own surroundings",
+    sink: " {token} is a sink{carrying}.",
+    brightestPatch: "Its brightest patch",
+    carryingNothing: ": it carries next to nothing",
+    carryingOne: ": it carries one thing to all",
     toSurroundings: "to its own surroundings",
     thing: "the thing it lies in",
     toThing: "to the thing it lies in",
@@ -39,6 +43,10 @@ export const ROW_WORDS = {
     even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
     placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
     surroundings: "seiner eigenen Umgebung",
+    sink: " {token} ist eine Senke{carrying}.",
+    brightestPatch: "Das hellste Feld",
+    carryingNothing: ": Sie trägt fast nichts",
+    carryingOne: ": Sie trägt für alle dasselbe",
     toSurroundings: "in seine eigene Umgebung",
     thing: "das Ding, in dem es liegt",
     toThing: "auf das Ding, in dem es liegt",
@@ -100,9 +108,19 @@ export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0
 // The sentence about a row, {before, place, after}. row: {told: see toldOf in core/places.js, fromPart: the sample's
 // part in which the asking patch lies, or null, even, off: whether the division by √d_k is off, opening: other words
 // before the sentence, token: the special token with the largest share or "", most: the largest share of all tokens,
-// alike: the share on patches that look like the asking patch, or null}. columns: null where the picture marks the
-// place; else of the grid, to name the place by row and column.
+// alike: the share on patches that look like the asking patch, or null, sink: what kind of sink has the largest share,
+// or ""}. columns: null where the picture marks the place; else of the grid, to name the place by row and column.
 export function sayRow(language, row, columns = null) {
+  const said = sayPlaces(language, row, columns);
+  const carrying = SINK_WORDS[row.sink] ? rowWords(language, SINK_WORDS[row.sink]) : "";
+  const token = row.token || rowWords(language, "brightestPatch");
+  const sink = row.sink ? rowWords(language, "sink", { token, carrying }) : "";
+  return said.place ? { ...said, after: said.after + sink } : { ...said, before: said.before + sink };
+}
+
+const SINK_WORDS = { nothing: "carryingNothing", "one thing": "carryingOne" };
+
+function sayPlaces(language, row, columns) {
   const { told, token } = row;
   const opening = row.opening ?? (row.off ? rowWords(language, "without") : "");
   const most = unbrokenPercent(row.most);
@@ -167,11 +185,5 @@ export function writeRow(language, row, columns) {
 export const shownPlace = ({ places }) => places.find(({ own }) => !own) ?? places[0];
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
-export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {
-  const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
-  let nearTotal = 0;
-  for (let r = neighbours.top; r <= neighbours.bottom; r++)
-    for (let c = neighbours.left; c <= neighbours.right; c++)
-      nearTotal += weights[start + prefixCount + r * columns + c];
-  return Math.max(0, 1 - nearTotal);
-}
+export const outsideShare = (weights, start, { prefixCount, rows, columns }, mark) =>
+  Math.max(0, 1 - sumAround(weights, start + prefixCount, rows, columns, mark, 3));

@@ -1,32 +1,25 @@
-// The sentence above the pictures says in plain words what the row shows. It has five parts, because the share is
-// printed bold and the place in the colour of the key:
-// before [share] between [place] after
-// Its words come from waytable.js. No DOM in here.
+// The sentence above the pictures says in plain words what the row shows: {before, place, after}, because the place has
+// the colour of the key. Its words come from waytable.js. No DOM in here.
 
-import { neighbourhood } from "./core.js";
-import { percent } from "./numbers.js";
+import { sumAround } from "./core.js";
+import { patchDistance } from "./grid.js";
+import { percent, shortNumber } from "./numbers.js";
 import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
+const LEAST_AGAINST = 0.01; // × the largest part: less is next to nothing
 const LEAST_TOLD_SHARE = 0.1; // the sentence names the special tokens if together they get at least this share
 
-// Placeholders for share and place in a sentence until it is divided there; control characters, because no text
-// contains them.
-const SHARE = "\u0001";
-const PLACE = "\u0002";
+const PLACE = "\u0002"; // where a sentence is divided; a control character, because no text contains it
 
 const words = (name, values = {}, ...cases) =>
-  tableWords(name, "sentence", cases.filter(Boolean), { share: SHARE, place: PLACE, ...values });
+  tableWords(name, "sentence", cases.filter(Boolean), { place: PLACE, ...values });
 
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-// Divides a sentence, in which the share comes before the place, into its five parts.
-function inParts(text, share = "", place = "") {
-  const [before, remainder] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
-  const [between, after = ""] = remainder.split(PLACE);
-  const lastParts = { place: remainder.includes(PLACE) ? place : "", after };
-  if (before === null) return { before: capital(between), share: "", between: "", ...lastParts };
-  return { before: capital(before), share, between, ...lastParts };
+function inParts(text, place = "") {
+  const [before, after = ""] = text.split(PLACE);
+  return { before: capital(before), place: text.includes(PLACE) ? place : "", after };
 }
 
 // The name of a special token, such as "CLS".
@@ -46,25 +39,13 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
     if (values[from + j] > values[from + largest] && !(skipMark && j === mark)) largest = j;
   }
   if (mark < 0) return { total, far: total, best: largest, value: values[from + largest], where: "far" };
-  const row = Math.floor(mark / columns);
-  const neighbours = neighbourhood(rows, columns, row, mark % columns, k);
-  let nearTotal = 0;
-  for (let r = neighbours.top; r <= neighbours.bottom; r++)
-    for (let c = neighbours.left; c <= neighbours.right; c++) nearTotal += values[from + r * columns + c];
-  const bestRow = Math.floor(largest / columns),
-    bestColumn = largest % columns;
-  const isNear =
-    bestRow >= neighbours.top &&
-    bestRow <= neighbours.bottom &&
-    bestColumn >= neighbours.left &&
-    bestColumn <= neighbours.right;
-  const whereabouts = largest === mark ? "itself" : isNear ? "near" : "far";
+  const isNear = patchDistance(largest, mark, columns) <= k >> 1;
   return {
     total,
-    far: Math.max(0, total - nearTotal),
+    far: Math.max(0, total - sumAround(values, from, rows, columns, mark, k)),
     best: largest,
     value: values[from + largest],
-    where: whereabouts,
+    where: largest === mark ? "itself" : isNear ? "near" : "far",
   };
 }
 
@@ -83,6 +64,7 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
 //   scale: "" or "Without 1/√64 in this layer",
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
+//   written: of contributions {total: their sum, special: that of the special tokens},
 //   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
 //   part: {here: the part's share of the picture, there: its share of the compared picture, or null},
 //   heard: for a column, the sum that this token gets from all tokens, 1 on average }
@@ -101,10 +83,10 @@ export function sentenceOf(facts) {
     const subject = details.fillings.label || words("feature", { who: askerName });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
-  if (facts.ends) return aboutBothSides(details);
+  if (facts.ends && !way.signed) return aboutBothSides(details);
   if (!summary && facts.waits) return inParts(facts.waits);
   if (!summary) return inParts(words("waiting", details.fillings, facts.asks && "asks"));
-  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
+  if (way.ofHeads && !way.raw && !way.signed && facts.direction === "column") return aboutColumn(details);
   return FORMS[way.sentence](details);
 }
 
@@ -123,7 +105,7 @@ function aboutAttention(facts) {
     { ...fillings, outside: percent(outside), special: specialClause(facts) },
     tokenCase(facts),
   );
-  return { ...said, before: capital(said.before), share: "", between: "", after: `${said.after} ${outsideWords}` };
+  return { ...said, before: capital(said.before), after: `${said.after} ${outsideWords}` };
 }
 
 // The sentence about the filter by colour and nearness (core/kinds.js).
@@ -140,48 +122,59 @@ function specialClause({ row, special }) {
 
 function aboutColumn(facts) {
   const { fillings, summary, heard, way, name } = facts;
-  const factorWords = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
+  const share = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
   const givesCase = way.rows && !isItself(facts) && "gives";
-  const text = words("heard", { ...fillings, amount: percent(summary.value) }, givesCase);
-  return inParts(text, factorWords, name ? facts.place : placeOf(facts));
+  const text = words("heard", { ...fillings, share, amount: percent(summary.value) }, givesCase);
+  return inParts(text, name ? facts.place : placeOf(facts));
 }
 
 // Makes a function for the sentence about the share that comes from far away, and the place with the largest share.
 function aboutShares(form) {
   return (facts) => {
     const { fillings, summary } = facts;
-    const amount = percent(summary.value / summary.total);
+    const [share, amount] = [summary.far, summary.value].map((part) => percent(part / summary.total));
     const place = words("within", {}, whereCase(facts));
-    const text = words(form, { ...fillings, amount, within: place }, tokenCase(facts));
-    return inParts(text, percent(summary.far / summary.total), placeOf(facts));
+    const text = words(form, { ...fillings, share, amount, within: place }, tokenCase(facts));
+    return inParts(text, placeOf(facts));
   };
 }
 
 function aboutScores(facts) {
   const value = facts.summary.value.toFixed(1);
-  return inParts(words("best", { ...facts.fillings, value }), "", placeOf(facts));
+  return inParts(words("best", { ...facts.fillings, value }), placeOf(facts));
 }
 
 const aboutColours = () => inParts(words("coloured"));
 
 const aboutSimilarity = ({ fillings, summary, place }) =>
-  inParts(words("resembles", { ...fillings, value: summary.value.toFixed(2) }), "", place);
+  inParts(words("resembles", { ...fillings, value: summary.value.toFixed(2) }), place);
 
 function aboutBlanking(facts) {
   const block = words("block", {}, whereCase(facts));
-  return inParts(
-    words("blanked", { ...facts.fillings, block, amount: percent(facts.summary.value) }),
-    "",
-    placeOf(facts),
-  );
+  const text = words("blanked", { ...facts.fillings, block, amount: percent(facts.summary.value) });
+  return inParts(text, placeOf(facts));
 }
 
 // The sentence about a label, whose map has values for and against the label.
 function aboutBothSides({ ends: { most, least, written: format }, fillings, way }) {
   const isAgainst = least.value < 0;
   const values = { ...fillings, value: format(most.value), less: format(least.value), other: least.place };
-  if (!(most.value > 0)) return inParts(words("against", values, !isAgainst && "alone"), "", least.place);
-  return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), "", most.place);
+  if (!(most.value > 0)) return inParts(words("against", values, !isAgainst && "alone"), least.place);
+  return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), most.place);
+}
+
+// The parts of what a head writes, whose sum is its length.
+function aboutParts({ ends: { most, least, written: format }, fillings, special: { names }, written }) {
+  const values = {
+    ...fillings,
+    total: shortNumber(written.total),
+    value: format(most.value),
+    less: format(least.value),
+    other: least.place,
+    special: names && words("parts", { names, taken: format(written.special) }, "special"),
+  };
+  const partsCase = most.value <= 0 ? "none" : least.value > -LEAST_AGAINST * most.value && "alone";
+  return inParts(words("parts", values, partsCase), most.place);
 }
 
 const DIGITS = { cosine: 2, length: 1 };
@@ -190,13 +183,14 @@ const DIGITS = { cosine: 2, length: 1 };
 function aboutTheMost({ fillings, way, summary, place }) {
   const value = way.unit in DIGITS ? summary.value.toFixed(DIGITS[way.unit]) : sizeWords(summary.value, way.unit);
   const placeWords = words("within", {}, place === "here" && "here");
-  return inParts(words(way.name, { ...fillings, value, within: placeWords }), "", place);
+  return inParts(words(way.name, { ...fillings, value, within: placeWords }), place);
 }
 
 // The function for each form of sentence. The field `sentence` of a way in waytable.js names a form.
 const FORMS = {
   looks: aboutAttention,
   arrives: aboutShares("arrives"),
+  parts: aboutParts,
   best: aboutScores,
   resembles: aboutSimilarity,
   coloured: aboutColours,

@@ -1,7 +1,6 @@
 // Finds things that keep to themselves: patches whose row lights an object in its own shape. No DOM.
 
-import { rowsInto } from "./core.js";
-import { dotOfVectors } from "./features.js";
+import { dot, rowsInto } from "./core.js";
 import { spreadPatches } from "./kinds.js";
 import { exposure } from "./light.js";
 import { toldOf } from "./places.js";
@@ -65,10 +64,10 @@ function lightScoreOf(row, told, { subject, seen }) {
 
 // The cosine of any patch with the mean of these.
 function likenessTo(told, { values, width }) {
-  const mean = new Float64Array(width);
+  const mean = new Float32Array(width);
   for (const patch of told) for (let x = 0; x < width; x++) mean[x] += values[patch * width + x];
-  const length = Math.sqrt(dotOfVectors(mean, 0, mean, 0, width)) || 1;
-  return (patch) => dotOfVectors(values, patch * width, mean, 0, width) / length;
+  const length = Math.sqrt(dot(mean, 0, mean, 0, width)) || 1;
+  return (patch) => dot(values, patch * width, mean, 0, width) / length;
 }
 
 // border: how much more the patches inside the border of these are alike than those outside it; less along the

@@ -16,12 +16,9 @@ export const DEFAULT_VIEW = Object.freeze({
   label: "",
   text: "",
   blank: "mean",
-  typical: false,
   what: FIRST_WAY,
   direction: "row",
-  colours: "shared",
   ceiling: "auto",
-  grid: false,
   beside: "convolution",
   curtain: 0,
 });
@@ -32,7 +29,6 @@ export const CHOICES = Object.freeze({
   what: Object.keys(WAYS),
   blank: ["mean", "noise", "neighbours"],
   direction: ["row", "column"],
-  colours: ["shared", "own"],
   beside: ["convolution", "wall", "compare", "filter"],
 });
 
@@ -102,7 +98,7 @@ export function tidyView(view, pack, startPoint) {
   for (const [key, allowed] of Object.entries(CHOICES)) {
     if (!allowed.includes(newView[key])) newView[key] = DEFAULT_VIEW[key];
   }
-  for (const key of ["locked", "grid", "typical"]) newView[key] = newView[key] === true || newView[key] === "true";
+  newView.locked = newView.locked === true || newView.locked === "true";
   if (newView.scale !== "on" && newView.scale !== "off") {
     const scale = newView.scale === null || newView.scale === "" ? NaN : Number(newView.scale);
     newView.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
@@ -194,18 +190,8 @@ export function readScenes(text) {
 
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
-export const renameScene = (list, index, name) => list.map((scene, i) => (i === index ? { ...scene, name } : scene));
-
 // The list with one of its scenes moved up (−1) or down (1).
 export function moveScene(list, from, steps) {
   const to = Math.min(list.length - 1, Math.max(0, from + steps));
-  const newList = [...list];
-  newList.splice(to, 0, ...newList.splice(from, 1));
-  return newList;
-}
-
-// The scene after a step; at either end it stays the same. index: −1 before the first step.
-export function sceneAfter(index, steps, count) {
-  if (index < 0) return steps > 0 ? 0 : count - 1;
-  return Math.min(count - 1, Math.max(0, index + steps));
+  return list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
 }

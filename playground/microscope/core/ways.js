@@ -54,6 +54,10 @@ export function trustWords(way, model, measurement = null) {
 
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
+// Whether the view's numbers lie on both sides of zero.
+/** @param {View} view */
+export const isSigned = (view) => wayOf(view).signed || explainsLabel(view);
+
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
 // Whether the map answers one query token, as Spec.asks in figures/drawing/spec.py. All code that names the asking

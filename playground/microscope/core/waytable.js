@@ -4,19 +4,21 @@
 export const WAY_USUAL =
 {"needs":"features","exposed":"spread","unit":"share","unitOfLabel":"","asksAPatch":true,"throughLayers":false,
 "raw":false,"explains":"","attributes":false,"resembles":false,"uses":[],"sentence":"most","extra":true,
-"pack":"","ofHeads":false,"coloured":false,"spread":false,"rows":false,"offer":"features"};
+"pack":"","signed":false,"ofHeads":false,"coloured":false,"spread":false,"rows":false,"offer":"features"};
 
 export const WAY_RECORDS = [
 {"name":"weight","needs":"scores","exposed":"brightest","uses":["ceiling"],"sentence":"looks","extra":false,
 "ofHeads":true,"rows":true,"offer":""},
 {"name":"value","needs":"scores","exposed":"brightest","unit":"length","uses":["ceiling"],"sentence":"arrives",
 "extra":false,"pack":"value_norms","ofHeads":true,"offer":""},
+{"name":"contribution","needs":"values","exposed":"largest","unit":"length","signed":true,"sentence":"parts",
+"extra":false,"ofHeads":true,"offer":"values"},
 {"name":"similarity","unit":"cosine","resembles":true,"sentence":"resembles","extra":false,"spread":true},
 {"name":"components","exposed":"colours","unit":"","asksAPatch":false,"sentence":"coloured","extra":false,
 "coloured":true},
 {"name":"score","needs":"scores","unit":"","raw":true,"sentence":"best","ofHeads":true,"spread":true,
 "offer":""},
-{"name":"norm","unit":"length","asksAPatch":false,"uses":["typical"],"spread":true},
+{"name":"norm","unit":"length","asksAPatch":false,"spread":true},
 {"name":"rollout","needs":"flows","exposed":"largest","throughLayers":true,"attributes":true,"sentence":"flows",
 "offer":"rollout"},
 {"name":"relevance","needs":"network","exposed":"largest","throughLayers":true,"explains":"patch",
@@ -30,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.36,"relevance":0.2,"random":-0.06,"constant":0,"pictures":12},
-"dinov2-small":{"rollout":0.55,"relevance":0.68,"random":0.08,"constant":0,"pictures":4}};
+{"bundled":{"rollout":0.15,"relevance":0.16,"random":0.02,"constant":0,"pictures":15},
+"dinov2-small":{"rollout":0.64,"relevance":0.53,"random":-0.01,"constant":0,"pictures":7}};
 
 export const WAY_WORDS = {
 "en":{
@@ -39,7 +41,7 @@ beside:{
 "blanked.mean":"the mean colour",
 "blanked.noise":"noise",
 "blanked.neighbours":"what is around",
-"trust":"Rank correlation with blanking, mean of {pictures} drawn scenes: {correlation} (a random map " +
+"trust":"Rank correlation with blanking, mean of {pictures} photographs: {correlation} (a random map " +
 "{random}, a constant one {constant}).",
 "trust.here":"Relevance foretells what blanking moves with a rank correlation of {correlation} ({blocks} blocks, " +
 "by {blank}; a random map {random}, a constant one {constant}).",
@@ -48,6 +50,7 @@ beside:{
 tab:{
 "weight":"weight",
 "value":"weight × ‖W<sub>O</sub> v‖",
+"contribution":"contribution",
 "similarity":"similarity",
 "components":"colours",
 "score":"raw score",
@@ -61,6 +64,7 @@ tab:{
 hint:{
 "weight":"",
 "value":"the length of what arrives: the weight times the length of the value after the output matrix",
+"contribution":"weight times value, along what this head writes: signed parts of its length",
 "similarity":"cosine of this patch's features to every other patch's",
 "components":"the first three principal components of this layer's features as red, green and blue",
 "score":"q·k times the scale, before the softmax",
@@ -71,44 +75,12 @@ hint:{
 "text":"which patches are like a text that you type",
 "label":"how likely a label is, if the classifier read each patch after this layer (logit lens)",
 },
-question:{
-"weight":"What does",
-"weight.column":"Who looks at",
-"value":"What does",
-"value.column":"Who looks at",
-"score":"What does",
-"score.column":"Who looks at",
-"similarity":"What resembles",
-"rollout":"Rollout: what weights alone bring to",
-"relevance":"What moves",
-"relevance.label":"What speaks for and against",
-"occlusion":"What moves",
-"occlusion.label":"What speaks for and against",
-"label":"What says the label, at",
-"text":"What is like",
-"components":"Colours of the features, at",
-"norm":"Length of the features, at",
-},
-end:{
-"weight":"look at?",
-"weight.column":"?",
-"value":"look at?",
-"value.column":"?",
-"score":"look at?",
-"score.column":"?",
-"similarity":"?",
-"rollout":"?",
-"relevance":"?",
-"occlusion":"?",
-"label":"",
-"text":"?",
-"components":"",
-"norm":"",
-},
 note:{
 "weight":"A weight says how much of a patch is mixed in, not how important it is.",
 "weight.column":"what each patch takes from this one",
 "value":"the length of what arrives: a short value vector carries little, whatever its weight",
+"contribution":"weight × value, along what the head writes: the parts sum to its length; blue and hatched: against it." +
+" It does not say what later layers make of it (Cunningham, Muca Cirone, 2026)",
 "score":"q·k × scale, before the softmax",
 "similarity":"cosine of the features after this layer",
 "components":"features: 3 principal components as colours",
@@ -135,6 +107,12 @@ sentence:{
 "{k}×{k} neighbourhood, the most from {place} ({amount}).",
 "arrives.token":"{opening}counting how long the values are, {share} of what {who} mixes comes from the picture's " +
 "patches, the most from {place} ({amount}).",
+"parts":"{opening}into {who} this head writes a vector of length {total}: {place} adds most to it ({value}), " +
+"{other} works most against it ({less}){special}.",
+"parts.alone":"{opening}into {who} this head writes a vector of length {total}: {place} adds most to it ({value}), " +
+"next to nothing works against it{special}.",
+"parts.none":"{opening}into {who} this head writes a vector of length {total}, to which no patch adds{special}.",
+"parts.special":"; {names}: {taken}",
 "best":"{opening}{who} asks, and the best answer comes from {place}: a score of {value} before the softmax.",
 "resembles":"what resembles {who} most, in this layer's features, is {place}: a cosine of {value}.",
 "coloured":"Patches of one colour have features of one kind, in this layer.",
@@ -177,6 +155,8 @@ sentence:{
 "text":"Most like {label} is the patch {within}: a cosine of {value}.",
 },
 pair:{
+"contribution.for":"adds {value} to what is written",
+"contribution.against":"works against it by {value}",
 "similarity":"cosine {value}",
 "components":"cosine {value}",
 "norm":"length {value}",
@@ -191,6 +171,7 @@ pair:{
 "label":"says it with {value}",
 },
 waiting:{
+"contribution":"The values of layer {layer} are on their way.",
 "similarity":"The features of layer {layer} are on their way.",
 "components":"The features of layer {layer} are on their way.",
 "norm":"The features of layer {layer} are on their way.",

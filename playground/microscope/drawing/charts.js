@@ -5,25 +5,20 @@ import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./dom.js";
+import { hatch } from "./stage.js";
 
 const BAR_STEP = 2; // pixels of the bar that have one colour
 
 // The value at `t`, a position from 0 to 1 along a colour bar.
 const valueOnBar = ({ low, high }, t) => low + t * (high - low);
 
-// The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
-function ticksOfBar(domain) {
-  const isShare = domain.unit === "percent";
-  const labelOf = (value, t) =>
-    isShare
-      ? `${String(Number((100 * value).toPrecision(2))).replace("-", "\u2212")}${t === 1 ? "\u2009%" : ""}`
-      : shortNumber(value);
-  return [0, 0.5, 1].map((t) => {
-    const exactValue = valueOnBar(domain, t);
-    const value = Math.abs(exactValue) < 1e-4 * (domain.high - domain.low) ? 0 : exactValue;
-    const sign = domain.open && t === 1 ? "≥\u2009" : "";
-    return { t, words: sign + labelOf(value, t) };
-  });
+// The number below a position of the bar. Only the last number has the unit.
+function tickOfBar(domain, t) {
+  const exactValue = valueOnBar(domain, t);
+  const value = Math.abs(exactValue) < 1e-4 * (domain.high - domain.low) ? 0 : exactValue;
+  const percentText = String(Number((100 * value).toPrecision(2))).replace("-", "\u2212");
+  const text = domain.unit === "percent" ? percentText + (t === 1 ? "\u2009%" : "") : shortNumber(value);
+  return domain.open && t === 1 ? `≥\u2009${text}` : text;
 }
 
 // Draws the colours of a picture as a bar, with numbers below. The last number is the exposure, the value of the
@@ -38,46 +33,19 @@ export function drawColourBar(canvas, ramp, domain, unit, colours, against = nul
     context.fillStyle = step < 0 ? against[-step] : ramp[step];
     context.fillRect(x, 0, BAR_STEP, barHeight);
   }
-  if (domain.signed) hatchBar(context, w / 2, barHeight, unit);
+  if (domain.signed) hatch(context, 0, 0, w / 2, barHeight, "rgb(90 90 94 / 0.75)", 5 * unit, 1.2 * unit);
   context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
-  for (const { t, words } of ticksThatFit(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
-    context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
-    context.fillText(words, t * w, barHeight + 4 * unit);
-  }
-}
-
-function hatchBar(context, w, h, unit) {
-  context.save();
-  context.beginPath();
-  context.rect(0, 0, w, h);
-  context.clip();
-  context.strokeStyle = "rgb(90 90 94 / 0.75)";
-  context.lineWidth = 1.2 * unit;
-  context.beginPath();
-  for (let x = 0; x < w + h; x += 5 * unit) {
-    context.moveTo(x, 0);
-    context.lineTo(x - h, h);
-  }
-  context.stroke();
-  context.restore();
-}
-
-// The ticks that fit on a bar of width `w`. Inner ticks are left out if their numbers would touch another number.
-export function ticksThatFit(ticks, w, gap, widthOf) {
-  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the part of a label that lies left of the label's position
-  const edgesOf = ({ t, words }) => [
-    t * w - leftShare(t) * widthOf(words),
-    t * w + (1 - leftShare(t)) * widthOf(words),
-  ];
-  const fittingTicks = [ticks[0], ticks.at(-1)];
-  for (const tick of ticks.slice(1, -1)) {
-    const [left, right] = edgesOf(tick);
-    if (fittingTicks.map(edgesOf).every(([from, to]) => right + gap <= from || to + gap <= left))
-      fittingTicks.push(tick);
-  }
-  return fittingTicks;
+  const [low, middle, high] = [0, 0.5, 1].map((t) => tickOfBar(domain, t));
+  const [lowWidth, middleWidth, highWidth] = [low, middle, high].map((text) => context.measureText(text).width);
+  const write = (text, align, x) => {
+    context.textAlign = align;
+    context.fillText(text, x, barHeight + 4 * unit);
+  };
+  write(low, "left", 0);
+  if (Math.max(lowWidth, highWidth) + 6 * unit + middleWidth / 2 <= w / 2) write(middle, "center", w / 2);
+  write(high, "right", w);
 }
 
 const CURVE_LEFT = 44, // units at the left of the axis of ranks

@@ -7,30 +7,13 @@ import { softOf, strokeOutlines } from "./light.js";
 
 const NUMBER_SIZE = 10; // pixels: size of a number in a cell
 
-function drawGrid(context, w, h, rows, columns, unit) {
-  context.beginPath();
-  for (let c = 1; c < columns; c++) {
-    const x = Math.round((c * w) / columns);
-    context.moveTo(x, 0);
-    context.lineTo(x, h);
-  }
-  for (let r = 1; r < rows; r++) {
-    const y = Math.round((r * h) / rows);
-    context.moveTo(0, y);
-    context.lineTo(w, y);
-  }
-  context.strokeStyle = "rgb(255 255 255 / 0.28)";
-  context.lineWidth = Math.max(1, Math.round(unit * 0.75));
-  context.stroke();
-}
-
 // Outlines a cell, or a place, and writes its weight beside it, where there is room and the marked patch stays visible.
 function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   const { patch, text, colour, outline } = tag;
   const [cw, ch] = [w / columns, h / rows];
   const [row, column] = [Math.floor(patch / columns), patch % columns];
   const paths = outline ?? [[row, column, row + 1, column + 1]];
-  if (outline) strokeOutlines(context, paths, cw, ch, unit, colour, "#fff");
+  if (outline) strokeOutlines(context, paths, cw, ch, unit, colour);
   else outlineCell(context, column * cw, row * ch, cw, ch, 0.7 * unit, colour);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
@@ -82,14 +65,13 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   }
 }
 
-// Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, grid: whether to draw a
-// grid, mark: a patch or −1, isKey: whether the marked patch is a key, tag: {patch, text, colour} or null, clipped:
-// [{patch, text}] for numberCells, behind: {canvas, to} for drawCurtain, or null}
+// Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, mark: a patch or −1, isKey:
+// whether the marked patch is a key, tag: {patch, text, colour} or null, clipped: [{patch, text}] for numberCells,
+// behind: {canvas, to} for drawCurtain, or null}
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
   if (shown.behind) drawCurtain(context, w, h, shown.behind, unit);
-  if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   const isTagBehind =
     shown.tag && shown.behind && ((shown.tag.patch % shown.columns) + 0.5) / shown.columns < shown.behind.to;
   if (shown.tag && !isTagBehind) tagCell(context, w, h, shown, unit);
@@ -125,7 +107,6 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   const [width, height] = [right - left, bottom - top];
   const [sx, sy] = [photo.width / w, photo.height / h];
   context.drawImage(photo.clear, left * sx, top * sy, width * sx, height * sy, left, top, width, height);
-  if (shown.grid) drawGrid(context, w, h, rows, columns, unit);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = unit;
   context.beginPath();

@@ -2,8 +2,6 @@
 // pixel's tone (its grey in the photograph) and the patch's step (its weight), and is blended with the photograph.
 
 import {
-  BENEATH_SATURATION,
-  BENEATH_TONES,
   fadedPixels,
   hatchedStep,
   hatching,
@@ -16,7 +14,6 @@ import {
 } from "../core/light.js";
 import { makeCanvas } from "./dom.js";
 
-const OUTLINE_COLOUR = "#fff3c8";
 const MIDDLE_GREY = 127; // a middle grey, the background of the heat's colour bar
 const NO_PICTURE_COLOUR = "#8c8c90";
 
@@ -39,8 +36,7 @@ export function makePhoto(image, width, height) {
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
     tones, //       for each pixel, its tone in the table of heat
-    // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
-    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
+    beneath: fadedPixels(data), // the faded photograph under the heat
     soft: null, //  the faded photograph as a canvas; see softOf
   };
 }
@@ -173,7 +169,7 @@ export function printNothing(print) {
   return print.canvas;
 }
 
-export function strokeOutlines(context, paths, cw, ch, unit, colour = OUTLINE_COLOUR, halo = "rgb(0 0 0 / 0.55)") {
+export function strokeOutlines(context, paths, cw, ch, unit, colour) {
   context.beginPath();
   for (const path of paths) {
     const count = path.length;
@@ -186,7 +182,7 @@ export function strokeOutlines(context, paths, cw, ch, unit, colour = OUTLINE_CO
     context.closePath();
   }
   context.lineJoin = "round";
-  context.strokeStyle = halo;
+  context.strokeStyle = "#fff";
   context.lineWidth = 4 * unit;
   context.stroke();
   context.strokeStyle = colour;
@@ -209,7 +205,7 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
 export function barColours(isNegative = false) {
   const table = blendTable(isNegative);
   const tone = toneOf(MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY),
-    [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0], BENEATH_TONES, BENEATH_SATURATION);
+    [basePixel] = fadedPixels([MIDDLE_GREY, MIDDLE_GREY, MIDDLE_GREY, 0]);
   return Array.from({ length: STEP_COUNT }, (_, step) => {
     const pixel = blend(basePixel, 256 - OPACITIES[step], table, step * TONE_COUNT + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;

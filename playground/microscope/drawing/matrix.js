@@ -4,7 +4,7 @@
 import { patchAfterKey } from "../core/grid.js";
 import { heatAt, heatCss } from "../core/light.js";
 import { make } from "./dom.js";
-import { signedColour, signedCss } from "./stage.js";
+import { hatch, signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
 const LETTER_EDGE = 18; // pixels at the top and left for the letters
@@ -73,29 +73,13 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
 // "0" is written only for an exact zero.
 const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1\u2009%" : `${Math.round(100 * value)}\u2009%`);
 
-export function hatch(context, x, y, w, h, colour) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
-  context.beginPath();
-  for (let offset = -h; offset < w; offset += 7) {
-    context.moveTo(x + offset, y + h);
-    context.lineTo(x + offset + h, y);
-  }
-  context.strokeStyle = colour;
-  context.lineWidth = 1.5;
-  context.stroke();
-  context.restore();
-}
-
 // A grid of cells, with layers downwards and heads to the right, that can be used by pointer and arrow keys. The
 // lessons use the grid for the table of all heads and for the switches that turn heads off.
 
 // Calls onPoint(layer, head) for the cell under the cursor or with the focus, onClick(layer, head, event) for a clicked
 // cell, and onLayer(layer), if given, for a clicked layer number.
 // tag: "a" if a click leads to another page, else "button".
-export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLayer }) {
+export function createHeadGrid(box, { layers, heads, tag, onClick, onPoint = null, onLayer = null }) {
   const [cells, sides] = [[], []];
   const over = Array.from({ length: heads }, (_, head) => make("div", "over", head === 0 ? "head 0" : head));
   const grid = make("div", "headgrid", make("div", "corner", "layer"), ...over);
@@ -119,7 +103,7 @@ export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLa
   };
   const point = (event) => {
     const cell = headUnder(event);
-    if (cell) onPoint(...cell, event);
+    if (cell) onPoint?.(...cell, event);
   };
   grid.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
   grid.addEventListener("focusin", point);

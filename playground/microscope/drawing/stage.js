@@ -1,26 +1,29 @@
 // Mounts the lessons' drawings: provides theme, frames and motion, and sets what a reader chooses. It is created once
 // in its element. A drawing is {take(data), paint(theme)}; `take` may return a promise of its height.
 
-import { fitCanvas } from "./dom.js";
+import { collectRefs, fitCanvas } from "./dom.js";
 
 const REST = 300; // milliseconds from the reader's last change until the page follows
 
-export function mountLessonDrawing({ data, parentElement, set }, create) {
-  const stage = (parentElement.__drawing ??= openStage(parentElement, create));
-  stage.set = set;
-  if (stage.data !== data) {
-    stage.data = data;
-    stage.taken = stage.drawing.take(data);
-  }
-  stage.functions.redraw();
-  return () => {
-    stage.close();
-    delete parentElement.__drawing;
+export const lessonDrawing =
+  (create, markup = "") =>
+  ({ data, parentElement, set }) => {
+    const stage = (parentElement.__drawing ??= openStage(parentElement, create, markup));
+    stage.set = set;
+    if (stage.data !== data) {
+      stage.data = data;
+      stage.taken = stage.drawing.take(data);
+    }
+    stage.functions.redraw();
+    return () => {
+      stage.close();
+      delete parentElement.__drawing;
+    };
   };
-}
 
-function openStage(parentElement, create) {
+function openStage(parentElement, create, markup) {
   const root = parentElement.querySelector("[data-drawing]");
+  root.innerHTML = markup;
   const stage = Object.seal({
     data: null, //          the latest data
     taken: null, //         what the drawing's take returned
@@ -37,6 +40,7 @@ function openStage(parentElement, create) {
   };
   stage.functions = {
     root,
+    refs: collectRefs(root), // the elements of the markup, by their data-ref
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => stage.set({ [key]: value }, REST),
@@ -80,7 +84,7 @@ export const eased = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
 const rgbOf = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 const cssOf = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
-const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
+export const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
 
 function themeOf(root) {
   const style = getComputedStyle(root);
@@ -109,6 +113,23 @@ export function sheetOf(canvas, height) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return { context, width, height, ratio };
+}
+
+// Hatches a rectangle.
+export function hatch(context, x, y, w, h, colour, period = 7, lineWidth = 1.5) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, w, h);
+  context.clip();
+  context.beginPath();
+  for (let offset = -h; offset < w; offset += period) {
+    context.moveTo(x + offset, y + h);
+    context.lineTo(x + offset + h, y);
+  }
+  context.strokeStyle = colour;
+  context.lineWidth = lineWidth;
+  context.stroke();
+  context.restore();
 }
 
 // The position of a pointer on an element, in CSS pixels.
@@ -141,12 +162,13 @@ export function signedColour(t, dark) {
 
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));
 
-// 256 colours for values from −1 to 1, as canvas pixels.
-export function signedPalette(dark) {
-  return Uint32Array.from({ length: 256 }, (_, i) => {
-    const [r, g, b] = signedColour((i - 127.5) / 127.5, dark).map(Math.round);
+// 256 colours for values from −1 to 1, as canvas pixels. colourAt(value): [red, green, blue]
+export const paletteOf = (colourAt) =>
+  Uint32Array.from({ length: 256 }, (_, i) => {
+    const [r, g, b] = colourAt((i - 127.5) / 127.5).map(Math.round);
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
-}
+
+export const signedPalette = (dark) => paletteOf((t) => signedColour(t, dark));
 
 export const withMinus = (x, digits = 2) => x.toFixed(digits).replace("-", "−");

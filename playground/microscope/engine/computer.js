@@ -1,11 +1,10 @@
 // Runs jobs one at a time. After each layer it reads the waiting messages, which may stop the job.
 // Messages and their answers:
 //
-//   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
+//   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms, engine}, one after the other, then {id, done: {logits,
-//       ms}}
+//     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "inside", id, model, picture, grid, scale, cuts, place: {layer, head, token}}
@@ -16,7 +15,6 @@ import { decodeHalves, readCuts } from "../core/core.js";
 import { modelInput, resizedPicture } from "./images.js";
 import { inside } from "./inside.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
-import { createThreads } from "./threads.js";
 import { cutting, MOST_QUERIES, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
@@ -76,13 +74,11 @@ export function createComputer(send, decode = resizedPicture) {
   };
 
   const handlers = {
-    kernels(message) {
-      kernels = message;
+    kernels({ compiled }) {
+      kernels = compiled;
     },
     async network({ model, weights }) {
-      const { compiled, shared } = kernels;
-      const t = await createTensors(compiled, shared ? createThreads(compiled) : undefined);
-      networks.set(model, new VisionTransformer(t, weights));
+      networks.set(model, new VisionTransformer(await createTensors(kernels), weights));
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
       const startTime = performance.now();
@@ -94,8 +90,7 @@ export function createComputer(send, decode = resizedPicture) {
         if (done) return send({ id, done: { logits: value, ms: performance.now() - startTime } });
         const { layer, norms } = value;
         const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
-        const { engine } = vit.t; // changes when the threads have started
-        send({ id, layer, q, k, norms, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+        send({ id, layer, q, k, norms, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
       }
     },
     async inside({ id, place, model, picture, grid, scale, cuts }) {

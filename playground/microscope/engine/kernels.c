@@ -38,8 +38,7 @@ static inline FourInts bits_of(Four x) { return (FourInts)x; }
 // registers. With six rows they don't.
 enum { HIGH = 4, WIDE = 8, DEEP = 384, BLOCK = 32 };
 
-// A panel has WIDE columns of the second matrix, DEEP numbers of each: small enough for the fastest cache. It lies on
-// the stack, because each thread has its own stack (engine/threads.js).
+// A panel has WIDE columns of the second matrix, DEEP numbers of each: small enough for the fastest cache.
 
 // The addends of a tile's sums, and the addresses of the results.
 typedef struct {
@@ -370,8 +369,8 @@ static inline FourInts half(Four x) {
   return (tiny & is_tiny) | (plain & ~is_tiny) | ((bits >> 16) & 0x8000);
 }
 
-// float16 bits of the nearest numbers, ties to even; too large numbers become the largest float16. As toHalves in
-// core/container.js. Up to seven more are read and written, but not used.
+// float16 bits of the nearest numbers, ties to even; too large numbers become the largest float16. Up to seven
+// more are read and written, but not used.
 EXPORTED void halves(const float *x, int count, EightShorts *out) {
   for (const float *end = x + count; x < end; x += 8)
     *out++ = __builtin_wasm_narrow_u_i16x8_i32x4(half(load(x)), half(load(x + 4)));

@@ -2,12 +2,13 @@
 // columns, step: numbers from row to row}. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
-import { oneThread, paddedLength } from "./threads.js";
 
 const PAGE_BYTES = 65_536; // the memory grows by pages
 const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
+const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
+const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 
 // A part of a matrix: some of its rows and columns.
 export const partOfMatrix = ({ at, step }, row, rows, column, columns) => ({
@@ -20,12 +21,11 @@ export const someRows = (x, row, rows) => partOfMatrix(x, row, rows, 0, x.column
 export const someColumns = (x, column, columns) => partOfMatrix(x, 0, x.rows, column, columns);
 
 // `compiled`: a WebAssembly.Module of kernels.c
-export async function createTensors(compiled, threads = oneThread()) {
-  const { memory } = threads;
+export async function createTensors(compiled) {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES });
   /** @type {any} */
-  const { exports } = await WebAssembly.instantiate(compiled, { env: { memory } });
-  const kernels = threads.divided(exports);
-  let top = threads.begin(exports.__heap_base.value);
+  const { exports: kernels } = await WebAssembly.instantiate(compiled, { env: { memory } });
+  let top = kernels.__heap_base.value;
 
   function allocate(bytes) {
     const address = Math.ceil(top / ALIGN) * ALIGN;
@@ -41,7 +41,8 @@ export async function createTensors(compiled, threads = oneThread()) {
     );
   // Converts x to integers, for a product with codes in kernels.c.
   function toIntegers({ at: start, step, rows, columns }) {
-    const [numbers, units] = [allocate(SHORT * rows * paddedLength(columns)), allocate(FLOAT * rows)];
+    const paddedLength = Math.ceil(columns / WITH_ONE_GAIN) * WITH_ONE_GAIN;
+    const [numbers, units] = [allocate(SHORT * rows * paddedLength), allocate(FLOAT * rows)];
     kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
@@ -61,10 +62,6 @@ export async function createTensors(compiled, threads = oneThread()) {
   const numbers = ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns);
 
   return {
-    get engine() {
-      return threads.engine();
-    },
-    free: threads.end,
     get bytes() {
       return memory.buffer.byteLength;
     },

@@ -1,7 +1,6 @@
 // The worker that runs computer.js. It loads nothing: all data comes in messages.
 
 import { createComputer } from "./computer.js";
-import { help } from "./threads.js";
 
 const computer = createComputer((message, transfer = []) => self.postMessage(message, { transfer }));
-self.addEventListener("message", ({ data }) => (data.what === "help" ? help(data) : computer.hear(data)));
+self.addEventListener("message", ({ data }) => computer.hear(data));

@@ -6,15 +6,16 @@ import { ROLES } from "../core/colours.js";
 import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
-import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
+import { isSigned, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
+import { withMinus } from "../drawing/stage.js";
 import { divisorOf, faceWords, placeHere, scaleText } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
 export function aimedPair({ view, choice: { aim }, shown }) {
-  if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
+  if (aim < 0 || shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
   const start = view.head * pack.tokens;
@@ -34,7 +35,7 @@ export function chosenPair(lens) {
   const { view, shown } = lens;
   const pair = aimedPair(lens);
   if (pair) return pair;
-  if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
+  if (shown.layerMissing || !shown.answers?.ready[view.head]) return null;
   const start = view.head * shown.pack.tokens;
   const largestToken = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
   return view.direction === "row"
@@ -123,20 +124,13 @@ export function paintSums(lens) {
   writeSteps(sums.steps, stepsOf(page, pair, pack, scale));
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
-  const index = dimension >= 0 && dimension < pack.dim ? dimension : largestProductIndex(pair.products);
+  const index = dimension >= 0 && dimension < pack.dim ? dimension : largestIndex(pair.products.map(Math.abs));
   drawStrips(sums.canvas, pair, index, unit, colours);
-  const numberText = (x) => x.toFixed(2).replace("-", "−");
   const opening = faceWords(page, "sumsNumber", { place: index + 1, count: pack.dim });
   setText(
     sums.product,
-    `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
+    `${opening}: ${withMinus(pair.q[index])} × ${withMinus(pair.k[index])} = ${withMinus(pair.products[index])}`,
   );
-}
-
-function largestProductIndex(products) {
-  let largest = 0;
-  for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[largest])) largest = x;
-  return largest;
 }
 
 // Draws three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest
@@ -181,12 +175,11 @@ function drawStrips(canvas, { q, k, products }, index, unit, colours) {
 
 // The steps of the computation, in words.
 function stepsOf(page, pair, pack, scale) {
-  const numberText = (x) => x.toFixed(2).replace("-", "−");
-  const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
+  const [dim, product, largest] = [pack.dim, productText(pack, scale), withMinus(pair.largest)];
   const [count, total] = [withCommas(pair.of), pair.total.toPrecision(4)];
   return [
-    [faceWords(page, "sumsDot", { dim }), numberText(pair.dot)],
-    [faceWords(page, "sumsScore", { product }), numberText(pair.score)],
+    [faceWords(page, "sumsDot", { dim }), withMinus(pair.dot)],
+    [faceWords(page, "sumsScore", { product }), withMinus(pair.score)],
     [faceWords(page, "sumsPower", { largest }), pair.exponential.toPrecision(3)],
     [faceWords(page, "sumsTotal", { count, total }), percent(pair.weight)],
   ];
@@ -212,8 +205,8 @@ const LINE_HTML = `
 
 // A map's value for one patch, in words.
 function pairWords(view, value) {
-  const cases = explainsLabel(view) ? [value < 0 ? "against" : "for"] : [];
-  const size = explainsLabel(view) ? Math.abs(value) : value;
+  const cases = isSigned(view) ? [value < 0 ? "against" : "for"] : [];
+  const size = isSigned(view) ? Math.abs(value) : value;
   return wayWords(wayOf(view), "pair", cases, { value: sizeWords(size, unitOf(view)), part: value + 1 });
 }
 
@@ -302,7 +295,7 @@ function writeLabel(lens, pair) {
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rankText =
-      overlay && !explainsLabel(view)
+      overlay && !isSigned(view)
         ? `rank ${withCommas(rankOf(overlay.values, aim))} of ${withCommas(overlay.values.length)}`
         : "";
     setText(line.value, overlay ? pairWords(view, value) : "");

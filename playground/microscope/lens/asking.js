@@ -3,26 +3,15 @@
 // needed are cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
+import { LEAST_SINK_SHARE } from "../core/kinds.js";
 import { isLate } from "../core/moments.js";
 import { opensAtMoment, sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { missingLayers } from "./curtain.js";
-import { missingMatrix, storeMatrix } from "./features.js";
+import { entryShown, missingMatrix, storeMatrix } from "./features.js";
 import { searchAll } from "./moment.js";
-import {
-  canAsk,
-  entryShown,
-  entryToDraw,
-  isRounded,
-  isRowOpen,
-  missingNames,
-  overlayNow,
-  passOf,
-  resolve,
-  sampleOfPut,
-  storeNames,
-} from "./state.js";
+import { canAsk, isRowOpen, missingNames, overlayNow, passOf, resolve, sampleOfPut, storeNames } from "./state.js";
 
 // The cache of pictures and traces. A trace holds the layers received so far. Entries that were shown longest ago are
 // evicted.
@@ -36,29 +25,9 @@ export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
   if (entry.pack !== pack) mergePack(entry.pack, pack);
-  if (entry.rounded) replaceRounded(entry, pack.stored.keys());
   entry.size += bytes.byteLength;
   data.packs.set(trace.id, entry);
   return entry;
-}
-
-// Rounded layers (eight bits) are only for drawing and search; printed numbers are read from the full pack.
-export function receiveRounded(data, id, bytes) {
-  const entry = data.packs.get(id);
-  if (!entry) return;
-  const pack = entry.rounded?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
-  entry.rounded ??= { pack, answers: createAnswers(pack) };
-  for (const [layer, decoded] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, decoded);
-  entry.size += bytes.byteLength;
-}
-
-// Replaces rounded layers by the full ones that have arrived.
-function replaceRounded({ rounded, pack }, layers) {
-  for (const layer of layers) {
-    if (!holdsAll(pack, layer)) continue;
-    rounded.pack.stored.set(layer, pack.stored.get(layer));
-    for (const cache of [rounded.answers.normalisers, rounded.answers.ranges]) cache.delete(layer);
-  }
 }
 
 // Deletes the entries shown longest ago until all fit into the bound of bytes.
@@ -125,7 +94,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   const showsNames = ["head", "scale"].some((name) => isRowOpen(page, name)) || page.see?.drawer === "numbers";
-  if (showsNames || !page.see) askForNames(lens, main);
+  if (showsNames || !page.see || shown.row?.most >= LEAST_SINK_SHARE) askForNames(lens, main);
 }
 
 // Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless
@@ -160,8 +129,8 @@ export function stopAsking(data) {
   data.requests.clear();
 }
 
-// The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
-// neighbours, then those of the wall and of Play. Only layers that are not on view may be rounded.
+// The next layer to fetch: [entry, layer], or null. The layers on view come first, then those of the moments, of the
+// wall and of Play.
 function wantedLayer(lens) {
   const { choice, data, page, view, main, whole, other, shown } = lens;
   if (!canAsk(data, "layers")) return null;
@@ -169,28 +138,25 @@ function wantedLayer(lens) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const mayRound = isRounded(lens);
-  const { sparing } = main.trace ?? {};
-  if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
-  const isMissing = ([entry, layer, rounded]) =>
-    layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
+  const { sparing, private: isPrivate } = main.trace ?? {};
+  const isMissing = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
   const showsMoments = Boolean(page.see) && view.beside !== "wall";
   const isSearched = showsMoments || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
+  const needsLateOnly = isSearched && !choice.layersLooked && (sparing || !isPrivate);
   const optionalLayers = missingLayers(lens, isSearched && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !isSearched || choice.layersLooked || !(mayRound || sparing) || isLate(layer, main.pack))
-    .map((layer) => [sentenceEntry, layer, mayRound]);
+    .filter((layer) => !needsLateOnly || isLate(layer, main.pack))
+    .map((layer) => [sentenceEntry, layer]);
   return layers.find(isMissing) ?? optionalLayers[0] ?? null;
 }
 
 // Whether all layers that the view may show have arrived.
 export const isComplete = (lens) => !wantedLayer(lens);
 
-function askForLayer(lens, { trace, id }, layer, rounded) {
+function askForLayer(lens, { trace, id }, layer) {
   const { choice, data } = lens;
-  const sendRequest = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
-  askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, sendRequest, (bytes) => {
-    if (rounded) receiveRounded(data, id, bytes);
-    else dropOldExcept(data, receive(data, trace, bytes));
+  const sendRequest = (options) => data.host.source.layers(trace, [layer], options);
+  askOnce(lens, "layers", `${id} ${layer}`, sendRequest, (bytes) => {
+    dropOldExcept(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
     return isComplete(lens); // nothing shows this layer yet
   });

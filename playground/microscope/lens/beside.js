@@ -15,7 +15,7 @@ import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } fr
 import { heatInto, makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { loadingWords } from "./curtain.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
-import { otherSize, photoOf } from "./layout.js";
+import { photoOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
 import { isMap, layersAtHand } from "./state.js";
 
@@ -74,7 +74,7 @@ function nearnessPicture(lens) {
   const { view, shown } = lens;
   const { mark } = shown;
   const { rows, columns, patches } = shown.pack;
-  const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
+  const picture = { rows, columns, mark, tag: null, clipped: [] };
   const row = nearnessOf(lens, mark);
   if (!row) return { row, domain: null, picture };
   const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling);
@@ -137,9 +137,9 @@ const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't
 // ------------------------------------------------------------------------------------------- the convolution
 
 export function paintTwin(lens) {
-  const { frame, view, main, shown, refs } = lens;
+  const { frame, main, shown, refs } = lens;
   const { pack, mark } = shown;
-  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
+  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, mark });
   const photo = photoOf(lens, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
@@ -149,8 +149,7 @@ export function paintTwin(lens) {
 
 export function paintWall(lens) {
   const { data, frame, view, shown, refs } = lens;
-  const { token } = shown;
-  const { pack, answers } = shown.drawn;
+  const { answers, pack, token } = shown;
   const canvas = refs.wall;
   const width = pack.heads * pack.columns,
     height = pack.layers * pack.rows;
@@ -235,7 +234,9 @@ function paintOtherMap(lens, other) {
   setText(page.refs.twinBadge, titleOf(other));
   setVisible(page.refs.twinBadge, true);
   let tag = null,
-    noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
+    noteText = map
+      ? ""
+      : "Features of two models are not to be compared; rollout and contributions are drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
   else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);
@@ -260,17 +261,7 @@ function paintOtherMap(lens, other) {
 export const comparesNumbers = (lens) =>
   lens.choice.view.beside === "compare" && wayOf(lens.choice.view).needs === "features" && Boolean(otherMap(lens));
 
-// Draws the compared picture, centred in the canvas of the second picture.
-function drawOther({ frame, page, view, refs }, other, mark, tag) {
-  const { pack } = other;
-  const context = refs.twin.getContext("2d");
-  const picture = { rows: pack.rows, columns: pack.columns, grid: view.grid, mark, tag };
-  const size = otherSize(page, other);
-  const x = Math.round((refs.twin.width - size.width) / 2),
-    y = Math.round((refs.twin.height - size.height) / 2);
-  frame.otherBox = { x, y, ...size };
-  const pictureCanvas = (frame.otherSheet ??= makeCanvas(size.width, size.height));
-  if (pictureCanvas.width !== size.width || pictureCanvas.height !== size.height) Object.assign(pictureCanvas, size);
-  drawPicture(pictureCanvas.getContext("2d"), size.width, size.height, frame.otherPrint.canvas, picture, frame.unit);
-  context.drawImage(pictureCanvas, x, y);
+function drawOther({ frame, refs: { twin } }, { pack }, mark, tag) {
+  const picture = { rows: pack.rows, columns: pack.columns, mark, tag };
+  drawPicture(twin.getContext("2d"), twin.width, twin.height, frame.otherPrint.canvas, picture, frame.unit);
 }

@@ -20,18 +20,11 @@ const SECOND_PICTURE_NAMES = {
   filter: "What colour and nearness alone light from the same patch",
 };
 
-// The value that a button sets, from its data-value: true, false, a number or a word.
-export function valueOfButton(button) {
-  const text = button.dataset.value;
-  if (text === "true" || text === "false") return text === "true";
-  return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
-}
-
 // Sets all controls to the view's values, except the control `source`, which the person is using.
 export function showChoices({ data, page, view, main, root, refs }, source = "") {
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
-      button.setAttribute("aria-pressed", String(valueOfButton(button) === view[group.dataset.choice]));
+      button.setAttribute("aria-pressed", String(button.dataset.value === view[group.dataset.choice]));
     }
   }
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
@@ -97,17 +90,10 @@ export function buildHeads({ page, main, refs }) {
 // The token under the last pointer event, computed once for each frame, because a mouse may move ten times between two
 // frames.
 /** @param {Lens} lens */
-export function tokenUnder({ choice, frame, view, choice: { pointer }, main, other, refs }) {
+export function tokenUnder({ choice, view, choice: { pointer }, main, other, refs }) {
   const box = pointer.target.getBoundingClientRect();
-  let x = (pointer.x - box.left) / box.width,
-    y = (pointer.y - box.top) / box.height;
-  let { pack } = main;
-  if (pointer.target === refs.twin && view.beside === "compare" && other && frame.otherBox) {
-    const otherBox = frame.otherBox;
-    x = (x * refs.twin.width - otherBox.x) / otherBox.width;
-    y = (y * refs.twin.height - otherBox.y) / otherBox.height;
-    pack = other.pack;
-  }
+  const [x, y] = [(pointer.x - box.left) / box.width, (pointer.y - box.top) / box.height];
+  const { pack } = pointer.target === refs.twin && view.beside === "compare" && other ? other : main;
   const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
   choice.hoverOther = pack === main.pack ? -1 : token;
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
@@ -227,8 +213,8 @@ export function bindButtons(lens) {
     const button = event.target.closest?.("button");
     if (!button || !data.main) return;
     const group = button.closest("[data-choice]");
-    if (group?.dataset.choice === "beside") cutTo([refs.below], () => page.choose({ beside: valueOfButton(button) }));
-    else if (group) page.choose({ [group.dataset.choice]: valueOfButton(button) });
+    if (group?.dataset.choice === "beside") cutTo([refs.below], () => page.choose({ beside: button.dataset.value }));
+    else if (group) page.choose({ [group.dataset.choice]: button.dataset.value });
     if (button.dataset.head) page.choose({ head: Number(button.dataset.head) });
     if (button.dataset.token) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
@@ -245,7 +231,7 @@ export function bindButtons(lens) {
     const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, trainedScale);
     page.choose({ scale }, "dial");
   });
-  refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
+  refs.keys.addEventListener("click", () => toggleSheet(page, "keys"));
   refs.sending.addEventListener("click", () => openShare(lens));
 }
 
@@ -275,7 +261,7 @@ function toggleSheet(page, name) {
 
 export function closeSheets(page) {
   let hasClosed = false;
-  for (const name of ["drawing", "sending"]) {
+  for (const name of ["keys", "sending"]) {
     if (!page.refs[`${name}Sheet`].hidden) hasClosed = true;
     setVisible(page.refs[`${name}Sheet`], false);
     page.refs[name].setAttribute("aria-expanded", "false");

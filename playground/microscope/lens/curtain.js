@@ -82,11 +82,10 @@ export function bindCurtain({ choice, page }) {
 // The missing layers, the nearest to the layer on view first. Empty if nobody looks at other layers, unless `allLayers`
 // is true.
 export function missingLayers({ choice, data, view, main, shown }, allLayers = false) {
-  const { sparing, here } = main.trace ?? {};
-  const isLookedAt = choice.layersLooked || here || (choice.layersWanted && !sparing);
+  const isLookedAt = choice.layersLooked || (choice.layersWanted && !main.trace?.sparing);
   if (view.beside !== "wall" && !isLookedAt && !allLayers) return [];
   return layersAtHand(data)
-    .filter((layer) => !holdsAll(shown.drawn.pack, layer))
+    .filter((layer) => !holdsAll(shown.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
@@ -98,4 +97,4 @@ export function loadingWords(lens) {
 
 // The head's row in this layer, one weight for each token; null until the layer has arrived.
 export const rowInLayer = ({ view, shown }, layer) =>
-  answerCell(shown.drawn.answers, layer, view.head, shown.token, shown.scale, shown.what, view.direction);
+  answerCell(shown.answers, layer, view.head, shown.token, shown.scale, shown.what, view.direction);

@@ -4,14 +4,13 @@
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
-import { queryOf } from "../core/view.js";
-import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
+import { CHOICES, queryOf } from "../core/view.js";
+import { asks, tableWords, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
-import { isExplained, MOST_FLOWS } from "./features.js";
-import { canAsk, entryShown, explanationKey, labelNow, labelsOf, overlayNow } from "./state.js";
+import { entryShown, isExplained, keepInMap, MOST_FLOWS } from "./features.js";
+import { canAsk, explanationKey, labelNow, labelsOf, overlayNow } from "./state.js";
 
-const BLANK_NAMES = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
 const MAP_REQUEST_DELAY = 150; // ms without a new choice before a request
 const MOST_MEASURED = 40; // the most entries of data.labels, and of data.correlations
 
@@ -27,17 +26,17 @@ export function bindExplained(page) {
   const box = make("div", { className: "explained", innerHTML: BOX_HTML, hidden: true });
   page.refs.legend.before(box);
   const [labelSelect, blankSelect] = box.querySelectorAll("select");
-  for (const [value, words] of Object.entries(BLANK_NAMES)) blankSelect.add(new Option(words, value));
+  for (const value of CHOICES.blank) blankSelect.add(new Option(tableWords("blanked", "beside", [value]), value));
   const textInput = box.querySelector("input");
   textInput.addEventListener("change", () => page.choose({ text: textInput.value.trim() }));
   labelSelect.addEventListener("change", () => page.choose({ label: labelSelect.value }));
   blankSelect.addEventListener("change", () => page.choose({ blank: blankSelect.value }));
   page.explained = {
     box,
-    ofLabel: labelSelect,
-    ofBlank: blankSelect,
-    ofText: textInput,
-    bar: box.querySelector("progress"),
+    labelSelect,
+    blankSelect,
+    textInput,
+    progressBar: box.querySelector("progress"),
     status: box.querySelector("[role=status]"),
     timer: 0,
     optionsKey: "", // key of the options in the list of labels
@@ -64,7 +63,7 @@ function askAbout(lens) {
       "labels",
       id,
       (options) => data.host.source.labels(trace, options),
-      (labels) => keepMeasured(data.labels, id, labels),
+      (labels) => keepInMap(data.labels, id, labels, MOST_MEASURED),
     );
   const requestSubject = requestSubjectOf(lens);
   if (!requestSubject || !canAsk(data, view.what)) return;
@@ -85,8 +84,9 @@ function askAbout(lens) {
       (options) => source.occlusion(trace, { ...requestSubject, by: view.blank, step }, options),
       ({ matrix, ...details }) => {
         showOverlay(matrix, { ...details, step });
-        if (details.foretells !== undefined)
-          keepMeasured(data.correlations, `${id} ${explainedKey(lens)}`, { ...details, by: view.blank });
+        if (details.foretells === undefined) return;
+        const measured = { ...details, by: view.blank };
+        keepInMap(data.correlations, `${id} ${explainedKey(lens)}`, measured, MOST_MEASURED);
       },
     );
   } else if (!overlay)
@@ -112,11 +112,6 @@ function requestSubjectOf(lens) {
 
 // A key of the explained patch or label, the same for all maps that explain it.
 const explainedKey = ({ view, main, shown }) => (asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`);
-
-function keepMeasured(map, key, value) {
-  map.set(key, value);
-  for (const oldestKey of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldestKey);
-}
 
 export function explainedWaitingWords(lens) {
   const { view } = lens;
@@ -151,14 +146,7 @@ export function mapWaitingWords(lens) {
 export function paintExplained(lens) {
   const { view } = lens;
   const { explained } = lens.page;
-  const {
-    box,
-    ofLabel: labelSelect,
-    ofBlank: blankSelect,
-    ofText: textInput,
-    bar: progressBar,
-    status: sentence,
-  } = explained;
+  const { box, labelSelect, blankSelect, textInput, progressBar, status } = explained;
   const isShown = isExplained(view);
   setVisible(box, isShown);
   if (!isShown) return;
@@ -175,7 +163,7 @@ export function paintExplained(lens) {
   const isRunning = uses.includes("blank") && Boolean(overlay) && overlay.step + 1 < overlay.steps;
   setVisible(progressBar, isRunning);
   if (isRunning) progressBar.value = overlay.passes / overlay.of;
-  setText(sentence, explainedWords(lens, overlay));
+  setText(status, explainedWords(lens, overlay));
 }
 
 function writeOptions({ view, page: { explained } }, labels) {
@@ -185,7 +173,7 @@ function writeOptions({ view, page: { explained } }, labels) {
   explained.optionsKey = key;
   const patchOption = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
-  explained.ofLabel.replaceChildren(...patchOption, ...options);
+  explained.labelSelect.replaceChildren(...patchOption, ...options);
 }
 
 function explainedWords(lens, overlay) {

@@ -1,7 +1,8 @@
-// Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
-// features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
+// Maps of features under the cursor: similarity, colours of the principal components, lengths; contributions, and the
+// rollout. The features or values of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends
+// no requests.
 
-import { halfFloats } from "../core/core.js";
+import { decodeHalves, halfFloats, partsInto, rowInto } from "../core/core.js";
 import { componentPixels, makeFeatures, principalComponents, similarityInto } from "../core/features.js";
 import { sameLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
@@ -18,6 +19,7 @@ const COLOUR_OPACITY = 0.78; // opacity of the colours above the photograph
 export function storeMatrix({ data, frame }, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) throw new Error(`${values.length} numbers of ${pack.tokens} tokens`);
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
+  else if (need === "values") keepInMap(data.features, `${id} values ${layer}`, decodeHalves(values), KEPT_FEATURES);
   else {
     const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
     keepInMap(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
@@ -26,12 +28,13 @@ export function storeMatrix({ data, frame }, { what: need, entry: { id, pack }, 
 }
 
 // Adds an entry; above the maximum, the oldest are dropped.
-function keepInMap(map, key, value, maximum) {
+export function keepInMap(map, key, value, maximum) {
+  map.delete(key);
   map.set(key, value);
   for (const oldestKey of map.keys()) if (map.size > maximum) map.delete(oldestKey);
 }
 
-const shownEntry = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
+export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
@@ -46,12 +49,14 @@ const areComparable = (features, otherFeatures) =>
 // The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(lens) {
   const { data, view, main, other } = lens;
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
+  if (needs === "values" && !data.features.has(`${entry.id} values ${view.layer}`))
+    return { what: "values", entry, layer: view.layer };
   if (needs !== "features") return null;
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
@@ -66,14 +71,18 @@ export function liveMap(lens) {
   const { choice, data, view, shown } = lens;
   const { live } = lens.frame;
   if (isExplained(view)) return null; // the source computes these maps
-  const entry = shownEntry(lens);
+  const entry = entryShown(lens);
   const { needs, resembles } = wayOf(view);
-  const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
+  const matrix =
+    needs === "flows"
+      ? data.flows.get(entry.id)
+      : featuresOf(data, entry, needs === "values" ? `values ${view.layer}` : view.layer);
   if (!matrix) return null;
-  const comparedFeatures = needs === "flows" ? null : otherFeatures(lens);
+  const comparedFeatures = needs === "features" ? otherFeatures(lens) : null;
   const isFromOther = resembles && !view.locked && choice.hoverOther >= 0 && areComparable(matrix, comparedFeatures);
   const token = isFromOther ? choice.hoverOther : shown.token;
-  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)}`;
+  const headKey = needs === "values" ? `${view.head} ${shown.scale}` : "";
+  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${isFromOther} ${Boolean(comparedFeatures)} ${headKey}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
@@ -84,17 +93,23 @@ export function liveMap(lens) {
     asked: token,
     from: isFromOther ? comparedFeatures : matrix,
     together: sharedFeatures,
+    ...{ view, shown },
   });
   return Object.assign(live, { key, from: isFromOther ? "other" : null });
 }
 
-// Each function computes one map into `map`. matrix: the features of the layer, or the rollout of all tokens; asked:
+// Each function computes one map into `map`. matrix: the features or values of the layer, or all rollouts; asked:
 // the query's token; from: the features of the query's picture; together: the compared picture's features if both
 // pictures share components, else null.
 const similarityMap = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
   similarity: similarityMap,
   norm: (map, { matrix }) => map.values.set(matrix.norms),
+  contribution(map, { matrix, asked, view: { layer, head }, shown: { pack, scale } }) {
+    const weights = new Float32Array(pack.tokens);
+    rowInto(weights, 0, pack, layer, head, asked, scale);
+    partsInto(map.values, weights, matrix, pack, head);
+  },
   rollout: (map, { matrix, asked }) => flowInto(map.values, matrix, asked),
   components: (map, inputs) => {
     similarityMap(map, inputs);
@@ -121,7 +136,7 @@ function componentColours(features, comparedFeatures) {
 // The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
 export function otherMap(lens) {
   const { choice, data, view, shown } = lens;
-  const features = featuresOf(data, shownEntry(lens), view.layer),
+  const features = featuresOf(data, entryShown(lens), view.layer),
     comparedFeatures = otherFeatures(lens);
   if (wayOf(view).needs !== "features" || !comparedFeatures) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the query if it lies in the compared picture, else −1

@@ -17,10 +17,10 @@ import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
 import { outsideShare } from "../core/says.js";
 import { placeName, prefixName, sentenceOf, summaryOf } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
 import { missingSentence } from "./explained.js";
-import { MOST_FLOWS } from "./features.js";
+import { keepInMap, MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
 import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
@@ -46,7 +46,7 @@ export function factsOf(lens) {
   const start = view.head * pack.tokens;
   const isReady = isMapShown
     ? overlay?.values.length >= pack.patches && !way.coloured
-    : (answers.ready[view.head] || way.raw) && !shown.rough;
+    : answers.ready[view.head] || way.raw;
   const values = isMapShown ? overlay?.values : answers.values;
   const firstIndex = isMapShown ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
   const summary = isReady ? summaryOf(values, firstIndex, pack.rows, pack.columns, mark, 3, way.resembles) : null;
@@ -74,10 +74,16 @@ export function factsOf(lens) {
     outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark)),
     scale: scaleOpening(lens),
     ends: endsWords(lens),
+    written: way.signed && overlay && partSums(overlay.values, pack),
     unmoved: overlay?.unmoved ?? "",
     heard: answers.totals[view.head],
   };
 }
+
+const partSums = (values, { tokens, prefixCount }) => ({
+  total: sumOf(values, 0, tokens),
+  special: sumOf(values, 0, prefixCount),
+});
 
 function endsWords(lens) {
   const { choice } = lens;
@@ -120,18 +126,10 @@ const KIND_LINE_INTERVAL = 60; // ms between two updates
 const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many times that of the head on view
 const CACHED_MEAN_ROWS = 24; // number of heads whose mean rows are cached
 
-const KIND_LINE_HTML = `
-  <span data-kind></span>
-  <button class="quiet" data-go hidden></button>`;
-
 export function bindKindLine({ frame, page }) {
-  const line = page.refs.kindline;
-  line.innerHTML = KIND_LINE_HTML;
-  const [kind, button] = line.children;
-  page.kindline = { kind, go: button, timer: 0 };
-  button.addEventListener("click", () => {
-    if (frame.betterHead) page.choose({ ...frame.betterHead, locked: true });
-  });
+  const onclick = () => frame.betterHead && page.choose({ ...frame.betterHead, locked: true });
+  page.kindline = { kind: make("span"), go: make("button", { className: "quiet", hidden: true, onclick }), timer: 0 };
+  page.refs.kindline.append(page.kindline.kind, " ", page.kindline.go);
 }
 
 export function writeKindSoon(lens) {
@@ -140,8 +138,7 @@ export function writeKindSoon(lens) {
     kindline.timer = 0;
     const { page, view, main, shown } = lens;
     // If the new layer has not arrived yet, the line is written when that layer is painted.
-    if (page.alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
-      writeKind(lens);
+    if (page.alive && main && !shown.layerMissing && holdsHead(shown.pack, view.layer, view.head)) writeKind(lens);
   }, KIND_LINE_INTERVAL);
 }
 
@@ -189,7 +186,7 @@ function findBetter({ data, frame, view, main, shown }) {
 
 // The vectors for comparing patches: the keys of a late layer; null until that layer has arrived.
 function keyDirections({ kinds, shown }) {
-  const { pack } = shown.drawn;
+  const { pack } = shown;
   const layerCount = tellingLayers(pack).length;
   if (!layerCount) return null;
   if (kinds.pack !== pack || kinds.layers !== layerCount) {
@@ -202,9 +199,6 @@ function keyDirections({ kinds, shown }) {
 function meanRowNow({ view, shown, frame: { kinds } }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
   const meanRow = kinds.meanRows.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
-  kinds.meanRows.delete(key);
-  kinds.meanRows.set(key, meanRow);
-  for (const oldestKey of kinds.meanRows.keys())
-    if (kinds.meanRows.size > CACHED_MEAN_ROWS) kinds.meanRows.delete(oldestKey);
+  keepInMap(kinds.meanRows, key, meanRow, CACHED_MEAN_ROWS);
   return meanRow;
 }

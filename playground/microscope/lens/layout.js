@@ -174,20 +174,12 @@ export function sizeCanvases({ frame, frame: { ratio }, refs }) {
 export const fitCurve = ({ ratio }, { curve }) =>
   curve.clientWidth > 0 && fitCanvas(curve, curve.clientWidth, curve.clientHeight, ratio);
 
-// The size of the second picture in its frame, with its own aspect.
-export function otherSize(page, entry) {
-  const aspect = aspectOf(entry);
-  const { width, height } = page.refs.twin;
-  const w = Math.min(width, Math.round(height * aspect));
-  return { width: w, height: Math.min(height, Math.round(w / aspect)) };
-}
-
 // An entry's photograph at the present size. A new size or a new image makes a new photograph and a new print (see
 // drawing/light.js).
 export function photoOf({ data, frame, page }, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;
-  const { width, height } = isOther ? otherSize(page, entry) : page.refs.picture;
+  const { width, height } = isOther ? page.refs.twin : page.refs.picture;
   const formerPhoto = isOther ? frame.otherPhoto : frame.photo;
   if (formerPhoto && formerPhoto.image === image && formerPhoto.width === width && formerPhoto.height === height)
     return formerPhoto;

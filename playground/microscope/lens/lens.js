@@ -3,10 +3,10 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
-//     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
+//     onQuery:  (query) => {},                // each time another token's row is on show, also while the cursor moves
 //     failed:   (error) => {},                // a request to the source failed
 //     opened:   () => {},                     // the lens, not a person, has moved to the best moment
 //     compare:  () => {},                     // asks for a second picture; without it nothing is compared
@@ -16,11 +16,10 @@
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
-//   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
-//   // with `best`, the search for the best moment ends before the picture is drawn
+//   await lens.show({main: trace, other: trace | null, view, place, best}); // false: another one is shown
 //
 // A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
-// pack), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
+// pack), "features", "values", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels", "names" of
 // heads, "whole" passes with changes, "moved", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
@@ -243,8 +242,8 @@ function takeTraces(lens, main, other = null) {
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
 
-/** @param {any} lens @param {{ place?: string, view?: any, ui?: any }} changes */
-function update(lens, { place, view, ui }) {
+/** @param {any} lens @param {{ place?: string, view?: any, ui?: any, hovers?: boolean }} changes */
+function update(lens, { place, view, ui, hovers }) {
   const { choice, data, page } = lens;
   if (ui) page.ui = { ...page.ui, ...ui };
   if (place !== undefined) {
@@ -257,6 +256,7 @@ function update(lens, { place, view, ui }) {
   }
   view ??= choice.viewToCome;
   choice.viewToCome = null;
+  if (hovers === false) choice.hover = -1; // a resting cursor does not count as pointing
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
@@ -335,6 +335,7 @@ function onFrame(lens) {
   }
   const hasMoreColumns = workOnColumns(lens);
   paintFrame(lens);
+  if (frame.painted !== frame.shown.token) data.host.onQuery?.(queryOf(frame.shown.token, data.main.pack));
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
   if (hasMoreColumns) page.schedule();
@@ -383,7 +384,7 @@ function readNumbers(lens, isComplete) {
     aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
-    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,
-    waits: shown.rough ? "numbers" : isComplete() ? "" : "layers",
+    painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing,
+    waits: isComplete() ? "" : "layers",
   };
 }

@@ -37,7 +37,7 @@ const WHAT = `
           Hold it, and rows can be compared (key h).">hold exposure</button>
       <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
   </div>
-  <button class="quiet" data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing and keys</button>`;
+  <button class="quiet" data-ref="keys" aria-expanded="false" aria-haspopup="true">Keys</button>`;
 
 const HEAD = `
   <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
@@ -136,12 +136,7 @@ export const MARKUP = `
 </section>
 
 <div class="below" data-ref="below">
-  <div class="title" data-ref="title">
-    <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
-      <span data-ref="ask2">look at?</span></h2>
-    <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
-      data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
-  </div>
+  <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
   <div class="rows" data-ref="rows">
     ${rowMarkup("what", "What", WHAT)}
     ${rowMarkup("head", "Which head", HEAD)}
@@ -156,18 +151,7 @@ export const MARKUP = `
   </div>
 </div>
 
-<div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
-  <div class="field"><span>Heads</span><div class="tabs" data-choice="colours">
-      <button data-value="shared">one exposure for all</button> <button data-value="own">each its own</button>
-  </div></div>
-  <div class="field"><span>Lengths</span><div class="tabs" data-choice="typical">
-      <button data-value="false">all</button>
-      <button data-value="true" title="Beyond the upper quartile and three times the distance between the quartiles"
-        >without outliers</button>
-  </div></div>
-  <div class="field"><span>Grid</span><div class="tabs" data-choice="grid">
-      <button data-value="false">off</button> <button data-value="true">on</button>
-  </div></div>
+<div class="sheet" data-ref="keysSheet" role="dialog" aria-label="Keys" hidden>
   <dl class="keys">
     <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div>
     <div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div>

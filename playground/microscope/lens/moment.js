@@ -2,14 +2,14 @@
 // the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
 // picture; the key b shows further moments.
 
-import { holdsAll, holdsHead, neighbourhood, rowInto } from "../core/core.js";
-import { patchText } from "../core/grid.js";
+import { holdsAll, holdsHead, largestIndex, rowOf } from "../core/core.js";
+import { patchDistance, patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { canAsk, entryToDraw, layersAtHand } from "./state.js";
+import { canAsk, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
@@ -57,12 +57,12 @@ export function lookForMoment(lens) {
 function unfinishedSearch({ choice, data, main }) {
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
-  const { pack } = entryToDraw(main);
+  const { pack } = main;
   const layers = tellingLayers(pack);
   const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
   if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
-  if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
+  if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
@@ -137,31 +137,17 @@ function finerPatch({ opening, view }, pack, formerPack) {
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
   const isOpening = opening.moved && !opening.touched;
   if (!isOpening || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead) return null;
-  const rowOf = (entry, token) => {
-    const row = new Float32Array(entry.tokens);
-    rowInto(row, 0, entry, layer, head, token, entry.scale);
-    return row;
-  };
-  const formerRow = rowOf(formerPack, formerToken);
+  const formerRow = rowOf(formerPack, layer, head, formerToken);
   const formerTokens = Array.from({ length: pack.tokens }, (_, token) => sameToken(token, pack, formerPack));
   const likeness = (patch) => {
-    const row = rowOf(pack, pack.prefixCount + patch);
+    const row = rowOf(pack, layer, head, pack.prefixCount + patch);
     const length = Math.sqrt(row.reduce((square, weight) => square + weight * weight, 0));
     return row.reduce((sum, weight, token) => sum + weight * formerRow[formerTokens[token]], 0) / length;
   };
-  const candidates = neighboursOf(sameToken(formerToken, formerPack, pack) - pack.prefixCount, pack).map((patch) => ({
-    patch,
-    alike: likeness(patch),
-  }));
-  return candidates.reduce((best, candidate) => (candidate.alike > best.alike ? candidate : best)).patch;
-}
-
-// A patch and its neighbours.
-function neighboursOf(patch, { rows, columns }) {
-  const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
-  const patches = [];
-  for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) patches.push(r * columns + c);
-  return patches;
+  const middle = sameToken(formerToken, formerPack, pack) - pack.prefixCount;
+  const isAround = (_, patch) => patchDistance(patch, middle, pack.columns) <= 1;
+  const patches = Array.from({ length: pack.patches }, (_, patch) => patch).filter(isAround);
+  return patches[largestIndex(patches.map(likeness))];
 }
 
 // Searches, without waiting for idle frames, until the row is known at which the picture opens; idle frames look for

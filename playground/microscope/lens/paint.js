@@ -10,13 +10,12 @@ import {
 } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, KERNEL_WEIGHTS, largestIndex, sortInto } from "../core/core.js";
-import { withoutOutliers } from "../core/features.js";
 import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, shortNumber } from "../core/numbers.js";
 import { outlineOf } from "../core/places.js";
 import { shownPlace } from "../core/says.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
-import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
+import { asks, FIRST_WAY, isSigned, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
@@ -98,33 +97,22 @@ function paintMain(lens) {
 
   let waitingWords = "";
   shown.mainDomain = shown.domain;
-  shown.outliers = null;
-  if (isMap(view.what) && !overlay) {
+  if (isMap(view.what) && !overlay)
     waitingWords = isExplained(view) ? explainedWaitingWords(lens) : mapWaitingWords(lens);
-    printNothing(frame.print);
-  } else if (overlay?.pixels) {
-    printComponents(frame.print, overlay.pixels, pack);
-  } else if (overlay) {
+  else if (overlay && !overlay.pixels) {
     const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const endIndex = start + pack.patches;
-    const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, endIndex) : null;
-    shown.outliers = inlierDomain;
-    if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
-    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
+    if (isSigned(view)) shown.mainDomain = domainAround(overlay.values, start, endIndex, overlay.floor);
     else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([
         { values: overlay.values, from: start, to: endIndex },
         patchRange(other, otherMap(lens).values),
       ]);
     else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
-    printHeat(frame.print, overlay.values, start, pack.rows, pack.columns, shown.mainDomain);
-  } else if (!answers.ready[view.head] && !way.raw) {
+  } else if (!overlay && !answers.ready[view.head] && !way.raw)
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
-    printNothing(frame.print);
-  } else {
-    shown.mainDomain = domainNow(lens, start);
-    printHeat(frame.print, answers.values, start + pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
-  }
+  else if (!overlay) shown.mainDomain = domainNow(lens, start);
+  printMap(lens, frame.print);
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
   setTag(lens, Boolean(waitingWords || overlay));
@@ -132,20 +120,29 @@ function paintMain(lens) {
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
   const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // a map that explains a label marks no patch
-  frame.picture = Object.assign(frame.picture, {
-    rows,
-    columns,
-    grid: view.grid,
-    mark,
-    isKey: isColumn,
-    behind: behindCanvas,
-  });
+  frame.picture = Object.assign(frame.picture, { rows, columns, mark, isKey: isColumn, behind: behindCanvas });
   setClipped(lens, Boolean(waitingWords || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
   setText(refs.waiting, waitingWords);
   setVisible(refs.waiting, Boolean(waitingWords));
   paintColourBar(lens);
+}
+
+// Prints the map, or the row of the head on view.
+export function printMap(lens, print) {
+  const { view, shown } = lens;
+  const { pack, answers, mainDomain } = shown;
+  const overlay = overlayNow(lens);
+  const isMissing = isMap(view.what) ? !overlay : !answers.ready[view.head] && !wayOf(view).raw;
+  if (isMissing) printNothing(print);
+  else if (overlay?.pixels) printComponents(print, overlay.pixels, pack);
+  else {
+    const values = overlay?.values ?? answers.values;
+    const start = (overlay ? 0 : view.head * pack.tokens) + (values.length === pack.patches ? 0 : pack.prefixCount);
+    printHeat(print, values, start, pack.rows, pack.columns, mainDomain);
+  }
+  return print;
 }
 
 // The domain with an exposure of at least `floor`, so that the map of a change without effect is not bright.
@@ -171,7 +168,7 @@ function setTag(lens, isHidden) {
   const start = view.head * pack.tokens;
   picture.tag = null;
   shown.row = isHidden ? null : rowOnView(lens);
-  if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
+  if (isHidden || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
   const place = shown.row && shownPlace(shown.row.told);
   const taggedIndex = place
@@ -194,7 +191,7 @@ function setClipped({ view, shown, frame: { picture } }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
-  if (isHidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
+  if (isHidden || WAYS[what].spread || !answers.ready[view.head]) return;
   const start = view.head * pack.tokens + pack.prefixCount,
     end = start + pack.patches;
   const patches = clippedPatches(answers.values, start, end, shown.mainDomain.high);
@@ -211,9 +208,9 @@ function paintColourBar(lens) {
   const way = wayOf(view);
   const domain = shown.mainDomain;
   const isLoading = isMap(view.what) && !overlayNow(lens);
-  refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
+  refs.colourBar.style.visibility = way.coloured || isLoading ? "hidden" : "";
   const isShare = unitOf(view) === "share";
-  const key = `${domain.low} ${domain.high} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
+  const key = `${domain.low} ${domain.high} ${isShare} ${view.what}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
   frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
@@ -234,14 +231,9 @@ function paintHeads(lens) {
     const start = head * pack.tokens;
     prepareThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
-    else {
-      const hasOwnDomain = view.colours === "own";
-      const domain = hasOwnDomain ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling) : shown.domain;
-      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain);
-    }
+    else printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, shown.domain);
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
-    const text =
-      !answers.ready[head] || shown.rough ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
+    const text = !answers.ready[head] ? "…" : shownNumber >= 99.5 ? shownNumber.toFixed(0) : shownNumber.toFixed(1);
     nameHead(lens, thumb, head, text);
   }
 }
@@ -288,7 +280,7 @@ export function workOnColumns(lens) {
   if (view.direction !== "column" || shown.layerMissing) return false;
   frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, COLUMNS_SLICE);
   if (frame.columnsDone < 1) return true;
-  const { pack, answers } = shown.drawn;
+  const { pack, answers } = shown;
   const needsMore = (...columns) => prepareColumns(...columns, COLUMNS_SLICE) < 1;
   if (view.beside === "wall" && needsMore(answers, [...pack.stored.keys()], view.head, shown.scale)) return true;
   if (view.beside !== "compare" || !other) return false;

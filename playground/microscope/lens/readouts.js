@@ -2,7 +2,7 @@
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
-import { percent, shortNumber, toldApart } from "../core/numbers.js";
+import { percent, toldApart } from "../core/numbers.js";
 import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
@@ -43,29 +43,16 @@ export const asksFromOther = (lens) => overlayNow(lens)?.from === "other";
 
 export function writeTitles(lens) {
   const { choice, data, frame, page, view, main, shown, refs } = lens;
-  const { pack, token } = shown;
-  const isRow = view.direction === "row";
+  const { pack } = shown;
   const isMapShown = isMap(view.what);
   const explainsTheLabel = explainsLabel(view);
   const way = wayOf(view);
   const cases = [...(explainsTheLabel ? ["label"] : []), view.direction];
-  setText(refs.ask1, wayWords(way, "question", cases));
-  const label = labelText(lens);
-  setText(
-    refs.chip,
-    label
-      ? `“${label}”`
-      : asksFromOther(lens)
-        ? `${tokenName(choice.hoverOther, data.other.pack)} there`
-        : tokenName(token, pack),
-  );
-  setText(refs.ask2, wayWords(way, "end", cases));
-  refs.chip.className = isRow || isMapShown ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", isMapShown);
 
   const badgeParts = [];
   if (data.other && view.beside === "compare") badgeParts.push(titleOf(main));
-  if (shown.altered && isMapShown && !shown.wholeArrived)
+  if (shown.altered && isMapShown && !way.ofHeads && !shown.wholeArrived)
     badgeParts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     badgeParts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
@@ -121,8 +108,6 @@ export const whatToDo = ({ main, page: { touch } }) =>
 // The words about the exposure; for an even row, that the row is even.
 function exposureText({ view, shown }) {
   const { answers, mainDomain, pack } = shown;
-  if (shown.rough) return "";
-  if (shown.outliers) return outlierText(shown.outliers, view.typical);
   if (isMap(view.what) || wayOf(view).spread || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const start = view.head * pack.tokens + pack.prefixCount;
@@ -143,14 +128,6 @@ export function brightestText(exposure, clippedCount, largest, way) {
 // Whether the words in the top right corner would cover this labelled patch.
 const isUnderCorner = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
-
-// The sentence about outliers, patches whose features are longer than the limit. Large models without registers have
-// some.
-function outlierText({ count, bound: limit }, typical) {
-  if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
-  const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
-  return `${subject} apart, longer than ${shortNumber(limit)}${typical ? ": left out of the exposure" : ""}`;
-}
 
 // The range of layers that can be chosen: all, or only the layers in the file.
 export function layerRange(data) {
@@ -198,7 +175,7 @@ export function writeNumbers(lens) {
   const { pack, answers, peak } = shown;
   const start = view.head * pack.tokens;
   const isRow = view.direction === "row";
-  const isReady = answers.ready[view.head] && !shown.rough;
+  const isReady = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
   const isDivided = !shown.altered;
@@ -296,8 +273,7 @@ export function writeOther(lens, entry, otherHead) {
     ? []
     : [`${tokenName(otherHead.token, pack)}, layer ${otherHead.layer}, head ${pack.headNumbers[otherHead.head]}`];
   if (otherHead.row && choice.view.direction === "row") {
-    let largest = 0;
-    for (let j = 0; j < pack.tokens; j++) if (otherHead.row[j] > largest) largest = otherHead.row[j];
+    const largest = otherHead.row[largestIndex(otherHead.row)];
     parts.push(
       `looks at about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,
@@ -316,7 +292,7 @@ const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 export function sentenceForReaders(lens) {
   const { page, view, shown } = lens;
   const { pack, answers, token } = shown;
-  if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
+  if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
   if (!asks(view)) return page.see ? page.see.sentenceText() : page.refs.sentence.textContent; // a map without a query
   const start = view.head * pack.tokens;
   const largestTokens = Array.from({ length: pack.tokens }, (_, j) => j)
@@ -344,9 +320,9 @@ export function captionOf(lens) {
   const { view, main, shown } = lens;
   const place = wayOf(view).throughLayers
     ? "through all layers"
-    : isMap(view.what)
-      ? `after layer ${view.layer}`
-      : `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
+    : wayOf(view).ofHeads
+      ? `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`
+      : `after layer ${view.layer}`;
   const captionParts = [titleOf(main) || main.pack.header.model, place];
   if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
   else if (labelText(lens)) captionParts.push(`“${labelText(lens)}”`);
@@ -358,7 +334,7 @@ export function captionOf(lens) {
     captionParts.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") captionParts.push("who looks at it");
   if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
-  for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(lens); i++) {
+  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
     captionParts.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );

@@ -49,13 +49,16 @@ export function writeRows(lens) {
   const values = valuesOf(lens);
   for (const row of page.refs.rows.children) {
     const value = row.firstElementChild.lastElementChild;
-    const text = values[row.dataset.row].filter(Boolean).join(", ");
+    const text = inOneLine(values[row.dataset.row]);
     setMath(value, text);
     row.firstElementChild.title = text;
   }
   const canChange = canAsk(data, "cuts") || Boolean(choice.view.cut);
   setVisible(page.refs.change.closest(".row"), canChange);
 }
+
+const inOneLine = (texts) => texts.filter(Boolean).join(", ");
+export const whatIsDrawn = (lens) => inOneLine(valuesOf(lens).what);
 
 // What each row says: the value, then whatever differs from the usual. The title holds what has no room.
 function valuesOf(lens) {
@@ -69,13 +72,10 @@ function valuesOf(lens) {
       wayWords(way, "tab").replace("W<sub>O</sub>", "W_O") + (label && ` of “${label}”`),
       view.direction === "column" && !isMap(view.what) && "who looks",
       view.ceiling !== "auto" && "exposure held",
-      view.typical && "without outliers",
-      view.grid && "grid",
     ],
     head: [
       way.throughLayers ? "all layers" : `layer ${view.layer}`,
-      !isMap(view.what) && `head ${pack.headNumbers[view.head]}`,
-      view.colours === "own" && "each its own exposure",
+      way.ofHeads && `head ${pack.headNumbers[view.head]}`,
     ],
     scale: [scaleValue(view, pack), view.pass === "whole" ? "whole pass" : "this layer", view.curtain > 0 && "curtain"],
     beside: {

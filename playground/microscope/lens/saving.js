@@ -5,11 +5,12 @@ import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
-import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
-import { printComponents } from "./features.js";
+import { makePhoto, makePrint } from "../drawing/light.js";
 import { refresh } from "./layout.js";
+import { printMap } from "./paint.js";
 import { captionOf, faceWords } from "./readouts.js";
-import { isMap, overlayNow } from "./state.js";
+import { whatIsDrawn } from "./rows.js";
+import { isMap } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
 
@@ -20,12 +21,10 @@ export function pictureCanvas(lens) {
   const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
   const photo = makePhoto(image, width * PICTURE_SCALE, height * PICTURE_SCALE);
-  const { ask1, chip, ask2 } = page.refs;
-  const question = `${ask1.textContent} ${chip.textContent} ${ask2.textContent}`.trim();
   const pictures = [
     {
-      title: question.replace(" ?", "?"),
-      draw: (context, w, h, unit) => drawPicture(context, w, h, printMap(lens, photo), frame.picture, unit),
+      title: whatIsDrawn(lens),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, canvasOfMap(lens, photo), frame.picture, unit),
     },
   ];
   if (view.beside === "compare" && data.other) {
@@ -41,30 +40,16 @@ export function pictureCanvas(lens) {
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
-export function printMap(lens, photo) {
-  const { view, shown } = lens;
-  const { pack, answers } = shown;
-  const print = makePrint(photo);
-  const overlay = overlayNow(lens);
-  const values = overlay ? overlay.values : answers.values;
-  const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  const start = overlay ? 0 : view.head * pack.tokens;
-  if (isMap(view.what) && !overlay) return printNothing(print);
-  if (overlay?.pixels) {
-    printComponents(print, overlay.pixels, pack);
-    return print.canvas;
-  }
-  printHeat(print, values, start + prefixOffset, pack.rows, pack.columns, shown.mainDomain);
-  return print.canvas;
-}
+export const canvasOfMap = (lens, photo) => printMap(lens, makePrint(photo)).canvas;
 
 export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
-  const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
+  const head = wayOf(view).ofHeads ? `-head${shown.pack.headNumbers[view.head]}` : "";
+  const map = isMap(view.what) ? `-${view.what}` : "";
   const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${headOrMap}${queryName}.${extension}`;
+  return `attention${layer}${head}${map}${queryName}.${extension}`;
 }
 
 // Downloads the file on this machine.
@@ -189,8 +174,6 @@ async function chooseFormat(lens, format) {
   offerShared(page);
   setText(refs.shareSave, faceWords(page, "shareSave"));
   if (format === "link") return showLink(lens);
-  // rounded numbers are not saved
-  if (lens.shown.rough) return setText(refs.shareStatus, faceWords(page, "shareComes"));
   const { make, end: extension, use } = formatNamed(page, format);
   const say = (key) => setText(refs.shareStatus, `${faceWords(page, use)} ${faceWords(page, key)}`);
   say("shareMaking");

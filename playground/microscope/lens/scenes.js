@@ -1,16 +1,7 @@
 // Saved scenes: the sheet that lists them, and keys that step through them. The host stores the scenes; if it does not,
 // there is no sheet.
 
-import {
-  LONGEST_NAME,
-  moveScene,
-  readSceneAddress,
-  readScenes,
-  renameScene,
-  sceneAddress,
-  sceneAfter,
-  writeScenes,
-} from "../core/view.js";
+import { LONGEST_NAME, moveScene, readSceneAddress, readScenes, sceneAddress, writeScenes } from "../core/view.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 
 export function bindScenes(lens) {
@@ -38,7 +29,7 @@ export function bindScenes(lens) {
   // A new name is saved at every letter; the list is not redrawn while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const index = Number(event.target.closest("li").dataset.place);
-    saveList(data, renameScene(data.scenes.list, index, event.target.value));
+    saveList(data, data.scenes.list.with(index, { ...data.scenes.list[index], name: event.target.value }));
   });
   // Typing a name triggers no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
@@ -67,7 +58,8 @@ export function stepScene(lens, step) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
   if (!list.length) return false;
-  const nextPosition = sceneAfter(position, step, list.length);
+  const last = list.length - 1;
+  const nextPosition = position < 0 ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, position + step));
   if (nextPosition !== position) showScene(lens, nextPosition);
   return true;
 }

@@ -17,7 +17,8 @@ const CUTS_HTML = `
   <ol></ol>
   <p class="ways">
     <button class="quiet" data-way="head" title="In this head every token looks at itself alone">cut this head</button>
-    <button class="quiet" data-way="zero" title="This head gives nothing to anybody">this head off</button>
+    <button class="quiet" data-way="mean" title="This head gives its mean over all tokens to everybody"
+      >this head off</button>
     <button class="quiet" data-way="neighbours"
         title="Every patch looks at its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
     <button class="quiet" data-way="put"
@@ -42,13 +43,13 @@ export function bindScissors(lens) {
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
   ways.head.addEventListener("click", () => addCut(headCut(lens)));
-  ways.zero.addEventListener("click", () => addCut(headOffCut(lens)));
+  ways.mean.addEventListener("click", () => addCut(headOffCut(lens)));
   ways.put.addEventListener("click", () => addCut(putOf(lens)));
 }
 
 const headCut = ({ view, main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
-const headOffCut = ({ view, main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
+const headOffCut = ({ view, main }) => `mean@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 // The compared sample's patch at the place of the locked one; "" if there is none, or it stands here already.
 function putOf({ data, view, main, other }) {
@@ -91,7 +92,7 @@ export function paintScissors(lens) {
   scissors.shown = key;
   const { ways } = scissors;
   setVisible(ways.head, !cutsOf(choice).includes(headCut(lens)));
-  setVisible(ways.zero, !cutsOf(choice).includes(headOffCut(lens)));
+  setVisible(ways.mean, !cutsOf(choice).includes(headOffCut(lens)));
   setVisible(ways.put, Boolean(putOf(lens)));
   setVisible(ways.neighbours, !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   setText(scissors.status, view.cut ? movedSentence(lens) : INVITATION_TO_CUT);
@@ -180,8 +181,10 @@ function movedSentence(lens) {
   return "Measuring how far its feature moves…";
 }
 
-export function movedWords({ by: share, times: factor }) {
+// zero: how far it moves where heads give nothing instead of their mean.
+export function movedWords({ by: share, times: factor, zero }) {
   const distance = `This patch's feature moved by ${percent(share)} of its length`;
+  if (zero !== undefined) return `${distance}; with nothing instead of the mean, by ${percent(zero)}: zeros overstate.`;
   if (factor === undefined) return `${distance}.`;
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }

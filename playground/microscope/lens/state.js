@@ -5,9 +5,9 @@
 import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
-import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
+import { asks, FIRST_WAY, isSigned, sizeWords, WAYS, wayOf } from "../core/ways.js";
 import { barColours } from "../drawing/light.js";
-import { isExplained, liveMap } from "./features.js";
+import { entryShown, isExplained, liveMap } from "./features.js";
 
 // The lens as its functions take it: the four objects, and short names of what is read most in them.
 export function createState(root, refs, host) {
@@ -53,7 +53,6 @@ const newChoice = () =>
     presenting: false, //                   whether the lens fills the screen
     layersWanted: !globalThis.navigator?.connection?.saveData, // whether all layers are fetched ahead
     layersLooked: false, //                 whether a person has played the layers
-    exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     scene: Object.seal({
       at: -1, //                            index of the scene on show
@@ -74,12 +73,12 @@ const newChoice = () =>
 const newData = (host) =>
   Object.seal({
     host, //                                as lens.js describes: source, onView, link, …
-    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, rounded}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
     main: null, //                          the entry of the large picture
     other: null, //                         the entry to compare with
     whole: null, //                         the entry of the whole pass with another scale or cuts
     pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, also of former traces
-    features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
+    features: new Map(), //                 "id layer" → the features of a layer, see core/features.js; or its values
     habits: new Map(), //                   id → layer → the average behaviour of its heads, see habitOf
     flows: new Map(), //                    id → the rollout of every token, as float16
     overlay: null, //                       a map from the source: {what, query, id, values}
@@ -102,7 +101,6 @@ const newFrame = () =>
     shown: Object.seal({
       answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} that Play and wall draw
       token: -1, //                         the token whose row or column is shown
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
@@ -110,12 +108,10 @@ const newFrame = () =>
       wholeArrived: false,
       what: FIRST_WAY, //                   the way to look at heads, see core/ways.js
       layerMissing: false,
-      rough: false, //                      whether rounded numbers are drawn until exact ones arrive
       domain: null, //                      the range of values for colours that all heads share
       mainDomain: null, //                  the range of values for the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
-      outliers: null, //                    the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the patch of `token`; −1: a prefix token
       row: null, //                         the record of the row, see told.js
     }),
@@ -140,16 +136,14 @@ const newFrame = () =>
     otherPrint: null,
     behind: null, //                        the print behind the curtain
     thumbPhoto: null, //                    the picture at the size of a head's thumbnail
-    otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
-    otherBox: null, //                      the compared picture's place in the frame
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
+    picture: { rows: 0, columns: 0, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     // the number beside the patch with the largest weight, or beside the place of this outline
     tag: { patch: -1, text: "", colour: "", outline: null, own: false },
-    twin: { rows: 0, columns: 0, grid: false, mark: -1 }, // see drawConvolution
+    twin: { rows: 0, columns: 0, mark: -1 }, // see drawConvolution
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
@@ -204,7 +198,7 @@ const newPage = (root, refs) =>
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
 
 // Whether this way to look shows a map, which is computed from other data than queries and keys.
-export const isMap = (way) => WAYS[way]?.ofHeads === false;
+export const isMap = (way) => (WAYS[way]?.needs ?? "scores") !== "scores";
 
 // Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"); a
 // trace may limit the kinds. Comparing needs a host with several pictures; texts need a model trained on captions.
@@ -236,17 +230,6 @@ export const layersAtHand = (data) =>
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
-export const entryToDraw = (entry) => entry.rounded ?? entry;
-
-// Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
-// printed numbers need full precision. If the page computes the layers, full precision costs nothing.
-export const isRounded = ({ view, choice: { exact }, host, main }) => {
-  const { private: isPrivate, here: isLocal } = main?.trace ?? {};
-  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
-};
-
-export const entryShown = ({ data, frame }) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (lens) => lens.data.labels.get(entryShown(lens).id) ?? null;
 
 // The explained label, [number, name, probability]: the chosen label, or the likeliest if the map needs one; else null.
@@ -280,14 +263,10 @@ export function resolve(lens) {
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
     (whole.trace.words?.with ?? "") === sampleOfPut(lens);
-  const entry = hasArrived ? whole : main;
-  const isRough = !holds(entry.pack, view.layer) && holds(entryToDraw(entry).pack, view.layer);
-  const { answers, pack } = isRough ? entryToDraw(entry) : entry;
+  const { answers, pack } = hasArrived ? whole : main;
   return Object.assign(frame.shown, {
     answers,
     pack,
-    drawn: isRounded(lens) ? entryToDraw(entry) : entry,
-    rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
     altered: isAltered,
@@ -311,11 +290,11 @@ export function overlayNow(lens) {
   return overlay;
 }
 
-// {most, least}: the patches that speak most for a label and most against it, each {patch, value, place}. null if no
-// label is explained or its map has not arrived.
+// {most, least}: the patches with the largest and the smallest number, each {patch, value, place}. null where numbers
+// have no sign, or while they are on their way.
 export function endsOf(lens) {
   const { view, shown } = lens;
-  const overlay = explainsLabel(view) ? overlayNow(lens) : null;
+  const overlay = isSigned(view) ? overlayNow(lens) : null;
   if (!overlay) return null;
   const { pack } = shown;
   const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
@@ -346,12 +325,12 @@ export function missingNames({ data, view, main }) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// A head's average behaviour {label, short, colour, told, means}; null if unknown, or if the scale is not the trained
-// one, at which the behaviour was measured.
+// A head's average behaviour {label, short, colour, told, means, sink: [token, kind] or null}; null if unknown, or if
+// the scale is not the trained one, at which the behaviour was measured.
 export function habitOf({ data, frame }, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, task = "", meaning = ""] = habit;
-  return { label, short, colour, told: task, means: meaning };
+  const [label, short, colour, task = "", meaning = "", sink = null] = habit;
+  return { label, short, colour, told: task, means: meaning, sink };
 }

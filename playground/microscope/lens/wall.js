@@ -10,18 +10,13 @@ import { wallCellAt } from "../drawing/draw.js";
 import { faceLanguage, faceWords } from "./readouts.js";
 import { rowRecord } from "./told.js";
 
-const WALL_HEAD = `<h2></h2><p></p><button type="button" class="close">×</button>`;
-
 export function bindWall({ choice, frame, page }) {
   const { below, two, wall } = page.refs;
-  const head = make("div");
-  head.className = "wall-head";
-  head.innerHTML = WALL_HEAD;
-  two.before(head);
-  const [title, line, closeButton] = head.children;
-  page.wall = { title, line, close: closeButton, pointed: null }; // pointed: {layer, head, patch} under the pointer
   const leave = (change = {}) => cutTo([below], () => page.choose({ ...change, beside: "convolution" }));
-  closeButton.addEventListener("click", () => leave());
+  const [title, line] = [make("h2"), make("p")];
+  const close = make("button", { className: "close", onclick: () => leave() }, "×");
+  two.before(make("div", "wall-head", title, line, close));
+  page.wall = { title, line, close, pointed: null }; // pointed: {layer, head, patch} under the pointer
 
   const cellOf = (event) => {
     const { pack } = frame.shown;
@@ -49,7 +44,7 @@ export function bindWall({ choice, frame, page }) {
 /** @param {Lens} lens */
 export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const { token, scale } = frame.shown;
-  const { pack, answers } = frame.shown.drawn;
+  const { pack, answers } = frame.shown;
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);
   const words = (key, values) => faceWords(page, key, values);
   setText(wall.title, words("wallAsks", { count }));

@@ -75,7 +75,7 @@ export const SEE_WORDS = {
     sinkMeans:
       "A sink: more than {share} % of this patch’s attention goes to a token that has no place in the picture.",
     sinkLittle: "It carries {times} × as much as the median token: the head rests there, and little arrives.",
-    sinkSame: "It carries {times} × as much as the median token: the head sends one vector to all who look there.",
+    sinkCarries: "It carries {times} × as much as the median token.",
     // ---- the bar
     wall: "Moments",
     wallSays: "Each picture shows one patch, framed, and where it looks. Press one: it opens there.",
@@ -101,7 +101,6 @@ export const SEE_WORDS = {
     shareOwnLink: "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.",
     shareLinkSays: "Who opens it sees this very view.",
     shareSave: "Save",
-    shareComes: "Its numbers are on their way: try again in a moment.",
     shareMaking: "Making it …",
     shareMade: "Made in this browser; it goes nowhere until you send it.",
     shareOwn: "Your photograph is in it.",
@@ -180,8 +179,7 @@ export const SEE_WORDS = {
     sinkMeans:
       "Eine Senke: Mehr als {share} % der Aufmerksamkeit dieses Feldes gehen an ein Token, das keinen Ort im Bild hat.",
     sinkLittle: "Es trägt {times}-mal so viel wie das mittlere Token: Der Kopf ruht dort, und wenig kommt an.",
-    sinkSame:
-      "Es trägt {times}-mal so viel wie das mittlere Token: Der Kopf schickt allen, die dorthin sehen, einen Vektor.",
+    sinkCarries: "Es trägt {times}-mal so viel wie das mittlere Token.",
     wall: "Momente",
     wallSays: "Jedes Bild zeigt ein umrahmtes Feld und wohin es schaut. Drücken Sie auf eines: Dort geht es auf.",
     wallAsks: "Wohin schaut dieses Feld, in jedem von {count} Köpfen?",
@@ -206,7 +204,6 @@ export const SEE_WORDS = {
       "Ihr Foto reist nicht im Link mit: Wer ihn öffnet, sieht ein anderes Bild. Senden Sie die lebendige Seite.",
     shareLinkSays: "Wer ihn öffnet, sieht genau diese Ansicht.",
     shareSave: "Speichern",
-    shareComes: "Die Zahlen kommen gerade: gleich noch einmal.",
     shareMaking: "Wird gemacht …",
     shareMade: "In diesem Browser gemacht; es geht nirgendwohin, bis Sie es senden.",
     shareOwn: "Ihr Foto ist darin.",

@@ -16,7 +16,8 @@ import {
 } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
-import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { followPointer } from "./patch.js";
 
 // The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKEN_COUNT + token);
@@ -173,11 +174,9 @@ const MARKUP = `
   </div>`;
 
 function createArrows(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    grid: stage.find("grid"),
-    matrix: stage.find("matrix"),
+    ...stage.refs,
     arrows: null, //      36 numbers, see core/nine.js
     start: "", //         the arrows that "Start again" restores, as text
     token: 0, //          the chosen token: its row is shown; the lesson begins with A
@@ -336,14 +335,12 @@ function onKey(state, event) {
 }
 
 function bindMatrix(state) {
-  const point = (event) => {
+  followPointer(state.matrix, (event) => {
     const cell = cellUnder(...spotOf(event, state.matrix), state.matrix.clientWidth, TOKEN_COUNT);
     state.hover = cell;
     if (cell) state.token = cell.row;
     state.stage.redraw();
-  };
-  state.matrix.addEventListener("pointermove", point);
-  state.matrix.addEventListener("pointerdown", point);
+  });
 }
 
 function bindTyping(state) {
@@ -360,6 +357,4 @@ function bindTyping(state) {
   }
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createArrows);
-}
+export default lessonDrawing(createArrows, MARKUP);

@@ -5,7 +5,8 @@ import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, t
 import { axis, pathOf, ticks } from "../drawing/axes.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
+import { followPointer } from "./patch.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP_FACTOR = 1.1; // factor by which an arrow key changes the number of tokens
@@ -18,8 +19,8 @@ function createCase(stage) {
   const state = Object.seal({
     stage,
     data: null, //     the data, see the top of this file
-    pieces: [], //     functions (case, theme) that paint a piece
-    settings: {}, //   the values of the dials and switches
+    pieces: [], //     {place: the element, paint(case, theme), isSetting: whether it stays if a case is impossible}
+    settings: /** @type {any} */ ({}), // the values of the dials and switches
     pointedTokens: null, // the number of tokens under the cursor in a chart
   });
   return {
@@ -34,7 +35,10 @@ function createCase(stage) {
     },
     paint(theme) {
       const trouble = troubleOf(state.settings, state.data.says);
-      for (const paint of state.pieces) paint({ ...caseOf(state.settings), trouble }, theme);
+      for (const { place, paint, isSetting } of state.pieces) {
+        place.hidden = Boolean(trouble) && !isSetting;
+        if (!place.hidden) paint({ ...caseOf(state.settings), trouble }, theme);
+      }
     },
     read: () => ({ ...caseOf(state.settings), settings: { ...state.settings } }),
   };
@@ -54,20 +58,11 @@ function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
 }
 
 // Adds an element to the drawing. Returns the element and the named parts of its markup.
-function addPart(state, tag, markup) {
-  const place = make(tag, { innerHTML: markup });
+function addPart(state, className, markup = "", tag = /** @type {"div" | "p" | "figure"} */ ("div")) {
+  const place = make(tag, { className, innerHTML: markup });
   state.stage.root.append(place);
-  const findRef = (name) => place.querySelector(`[data-ref="${name}"]`);
-  return { place, find: findRef };
+  return { place, find: (name) => place.querySelector(`[data-ref="${name}"]`) };
 }
-
-// Wraps a piece's paint function, so that the piece is hidden if the settings are impossible.
-const hiddenIfImpossible =
-  ({ place }, paint) =>
-  (caseNow, theme) => {
-    place.hidden = Boolean(caseNow.trouble);
-    if (!caseNow.trouble) paint(caseNow, theme);
-  };
 
 // A group of buttons of which exactly one is pressed; returns a function that updates them.
 function addButtons(place, label, options, isPressed) {
@@ -85,13 +80,9 @@ function addButtons(place, label, options, isPressed) {
 
 const PIECES = {
   dials(state) {
-    const { place, find: findRef } = addPart(
-      state,
-      "div",
-      `<div data-ref="cases"></div><div class="dials" data-ref="dials"></div>
-      <p class="trouble" data-ref="trouble" role="alert"></p>`,
-    );
-    place.className = "setting";
+    const markup = `<div data-ref="cases"></div><div class="dials" data-ref="dials"></div>
+      <p class="trouble" data-ref="trouble" role="alert"></p>`;
+    const { place, find: findRef } = addPart(state, "setting", markup);
     const groups = [state.data.presets, state.data.sizes].map(({ label, cases }) =>
       addButtons(
         findRef("cases"),
@@ -111,31 +102,25 @@ const PIECES = {
         dial.setAttribute("aria-valuetext", output.textContent);
       };
     });
-    return (caseNow) => {
+    const paint = (caseNow) => {
       for (const write of [...groups, ...dials]) write(caseNow);
       findRef("trouble").textContent = caseNow.trouble;
     };
+    return { place, paint, isSetting: true };
   },
 
   square(state) {
-    const part = addPart(
-      state,
-      "div",
-      `<figure><figcaption><b data-ref="title"></b></figcaption>
+    const markup = `<figure><figcaption><b data-ref="title"></b></figcaption>
       <svg class="square" data-ref="square" role="img"></svg></figure>
-      <div><p data-ref="sides"></p><dl data-ref="numbers"></dl><ul data-ref="legend"></ul></div>`,
-    );
-    part.place.className = "beside";
-    return hiddenIfImpossible(part, (caseNow, theme) => paintSquare(state, part.find, caseNow, theme));
+      <div><p data-ref="sides"></p><dl data-ref="numbers"></dl><ul data-ref="legend"></ul></div>`;
+    const { place, find } = addPart(state, "beside", markup);
+    return { place, paint: (caseNow, theme) => paintSquare(state, find, caseNow, theme) };
   },
 
   table(state) {
-    const part = addPart(
-      state,
-      "div",
-      `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`,
-    );
-    return hiddenIfImpossible(part, ({ tokens, width, kernel }) => {
+    const markup = `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`;
+    const { place, find } = addPart(state, "", markup);
+    const paint = ({ tokens, width, kernel }) => {
       const { says: texts, rows } = state.data;
       const holes = { n: commas(tokens), d: commas(width), k: kernel };
       const flops = (costName) => FLOPS[costName](tokens, width, kernel);
@@ -144,33 +129,34 @@ const PIECES = {
       const body = rows.map(([words, formula, costName]) =>
         rowHtml([fillHoles(words, holes), formula, flopsText(flops(costName))], "td"),
       );
-      part.find("table").innerHTML = head + body.join("");
+      find("table").innerHTML = head + body.join("");
       const share = (part, total) => `${Math.round((100 * part) / total)} %`;
       const attention = share(flops("attention"), flops("attention") + flops("mlp"));
       const pairs = share(flops("pairs"), flops("attention"));
-      part.find("shares").innerHTML = markedWords(fillHoles(texts.shares, { attention, pairs }));
-    });
+      find("shares").innerHTML = markedWords(fillHoles(texts.shares, { attention, pairs }));
+    };
+    return { place, paint };
   },
 
   switches(state) {
-    const part = addPart(state, "div", "");
-    part.place.className = "switches";
+    const { place } = addPart(state, "switches");
     const groups = Object.entries(state.data.switches).map(([name, { label, options }]) =>
       addButtons(
-        part.place,
+        place,
         label,
         options.map(([value, words]) => [words, () => choose(state, { [name]: value })]),
         (n) => options[n][0] === state.settings[name],
       ),
     );
-    return hiddenIfImpossible(part, (caseNow) => {
+    const paint = (caseNow) => {
       for (const write of groups) write(caseNow);
-    });
+    };
+    return { place, paint };
   },
 
   ratio(state) {
-    const part = addPart(state, "p", "");
-    return hiddenIfImpossible(part, (caseNow) => (part.place.innerHTML = markedWords(ratioWords(state, caseNow))));
+    const { place } = addPart(state, "", "", "p");
+    return { place, paint: (caseNow) => (place.innerHTML = markedWords(ratioWords(state, caseNow))) };
   },
 
   flops: (state) =>
@@ -208,16 +194,17 @@ const PIECES = {
     }),
 
   kept(state) {
-    const part = addPart(state, "p", "");
-    return hiddenIfImpossible(part, ({ layers, matricesBytes, keptBytes }) => {
+    const { place } = addPart(state, "", "", "p");
+    const paint = ({ layers, matricesBytes, keptBytes }) => {
       const { says: texts } = state.data;
       const ratio = matricesBytes / keptBytes;
       const comparison = fillHoles(ratio > 1 ? texts.less : texts.more, {
         times: threeDigits(Math.max(ratio, 1 / ratio)),
       });
       const holes = { layers, all: bytesText(matricesBytes), kept: bytesText(keptBytes), less: comparison };
-      part.place.innerHTML = markedWords(fillHoles(texts.kept, holes));
-    });
+      place.innerHTML = markedWords(fillHoles(texts.kept, holes));
+    };
+    return { place, paint };
   },
 };
 
@@ -231,32 +218,29 @@ const mostTokensOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
 // Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
 function addChart(state, chartFor) {
-  const part = addPart(
-    state,
-    "figure",
-    `<figcaption><b data-ref="title"></b></figcaption>
-    <svg class="growth" data-ref="chart" role="img" tabindex="0"></svg><p class="legend" data-ref="legend"></p>`,
-  );
-  const [svg, legend, title] = ["chart", "legend", "title"].map(part.find);
+  const markup = `<figcaption><b data-ref="title"></b></figcaption>
+    <svg class="growth" data-ref="chart" role="img" tabindex="0"></svg><p class="legend" data-ref="legend"></p>`;
+  const { place, find } = addPart(state, "", markup, "figure");
+  const [svg, legend, title] = ["chart", "legend", "title"].map((name) => /** @type {any} */ (find(name)));
   let drawnChart = null;
   const point = (tokens) => {
     state.pointedTokens = tokens;
     state.stage.redraw();
   };
   const pointAt = (event) => drawnChart && point(drawnChart.tokensAt(event.clientX - svg.getBoundingClientRect().left));
-  svg.addEventListener("pointermove", pointAt);
-  svg.addEventListener("pointerdown", pointAt);
+  followPointer(svg, pointAt);
   svg.addEventListener("pointerleave", () => point(null));
   svg.addEventListener("keydown", ({ key }) => {
     const step = { ArrowRight: STEP_FACTOR, ArrowLeft: 1 / STEP_FACTOR }[key];
     if (step)
       point(Math.round(Math.min(drawnChart.mostTokens, Math.max(4, drawnChart.tokens * step + Math.sign(step - 1)))));
   });
-  return hiddenIfImpossible(part, (caseNow, theme) => {
+  const paint = (caseNow, theme) => {
     const chart = { ...chartFor(caseNow), tokens: caseNow.tokens, pointedTokens: state.pointedTokens };
     title.textContent = chart.title;
     drawnChart = paintGrowth({ svg, legend }, chart, theme);
-  });
+  };
+  return { place, paint };
 }
 
 // The sentence about the ratio of two costs. Switches choose the costs.
@@ -279,6 +263,11 @@ function ratioWords(state, caseNow) {
   });
 }
 
+const textIn =
+  (theme) =>
+  (x, y, anchor, text, attributes = "") =>
+    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
+
 // Paints the score matrix to scale. A column is as high as the number of tokens that one token reads.
 function paintSquare(state, findRef, caseNow, theme) {
   const { says: texts, colours, presets } = state.data;
@@ -290,8 +279,7 @@ function paintSquare(state, findRef, caseNow, theme) {
   const scale = size / n;
   const rectOf = (queries, keys, style) =>
     `<rect x="${left}" y="${20 + size - keys * scale}" width="${queries * scale}" height="${keys * scale}" ${style}/>`;
-  const textAt = (x, y, anchor, text, attributes = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
+  const textAt = textIn(theme);
   const smallerCases = presets.cases
     .map(([name, settings]) => ({ name, tokens: caseOf(settings).tokens }))
     .filter(({ tokens }) => tokens < n);
@@ -340,9 +328,7 @@ function paintSquare(state, findRef, caseNow, theme) {
   }
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createCase);
-}
+export default lessonDrawing(createCase);
 
 // Paints costs by number of tokens as SVG: lines on two logarithmic axes. The legend shows the values at the number of
 // tokens under the cursor, or else at the number that the settings give.
@@ -387,8 +373,7 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, mostTokens, t
 }
 
 function axes({ x, y, width, height, low, high, mostTokens, text }, theme) {
-  const textAt = (textX, top, anchor, label) =>
-    `<text x="${textX}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
+  const textAt = textIn(theme);
   const parts = [];
   for (let n = 16; n <= mostTokens; n *= 4) {
     parts.push(

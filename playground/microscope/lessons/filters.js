@@ -3,9 +3,8 @@
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { fillHeat, makeHeat, outlineCell, outlinePatch, pixelSheet } from "../drawing/dom.js";
-import { makePhoto } from "../drawing/light.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 import { bringBitmap, followPointer, heightFor } from "./patch.js";
 
 const MARKUP = `
@@ -23,18 +22,14 @@ const MARKUP = `
   <p class="sum" data-ref="channels"></p>`;
 
 function createFilters(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    grid: stage.find("grid"),
-    picture: stage.find("picture"),
+    ...stage.refs,
     id: null, //          identifies the filters and the picture
     data: null, //        the data
     sheet: null, //       a canvas with all filters
     filter: 0, //         the filter whose outputs are shown
     bitmap: null,
-    photo: null,
-    heat: null,
   });
   const choose = (filter) => {
     if (filter < 0 || filter >= state.data.titles.length || filter === state.filter) return;
@@ -95,22 +90,21 @@ function paintFilters(state, theme) {
 function paintAnswers(state, theme) {
   const { grid, size, answers, titles, patch, place } = state.data;
   const [rows, columns] = grid;
-  const sheet = sheetOf(state.picture, heightFor(state.picture, size));
-  const { context, width: w, height: h, ratio } = sheet;
-  if (state.photo?.image !== state.bitmap || state.photo.width !== state.picture.width)
-    state.photo = makePhoto(state.bitmap, w * ratio, h * ratio);
+  const { context, width: w, height: h } = sheetOf(state.picture, heightFor(state.picture, size));
   const values = answers.subarray(state.filter * rows * columns, (state.filter + 1) * rows * columns);
   const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
-  if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest });
+  const heat = makeHeat(rows, columns);
+  fillHeat(heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest });
   context.imageSmoothingEnabled = false;
-  context.drawImage(state.heat.canvas, 0, 0, w, h);
+  context.drawImage(heat.canvas, 0, 0, w, h);
+  context.imageSmoothingEnabled = true;
   context.globalAlpha = 0.35;
   context.globalCompositeOperation = "luminosity";
-  context.drawImage(state.photo.clear, 0, 0, w, h);
+  if (state.bitmap) context.drawImage(state.bitmap, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
   outlinePatch(context, place[0] * columns + place[1], grid, w, h);
+  context.imageSmoothingEnabled = false;
   const side = Math.min(96, w / 3.4);
   const enlarged = [w - side - 8, 8, side, side];
   context.drawImage(state.sheet, 0, state.filter * patch, patch, patch, ...enlarged);
@@ -123,6 +117,4 @@ function paintAnswers(state, theme) {
   state.stage.find("channels").innerHTML = markedWords(markup);
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createFilters);
-}
+export default lessonDrawing(createFilters, MARKUP);

@@ -8,9 +8,9 @@ import { patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { drawColourBar } from "../drawing/charts.js";
-import { applyDataStyles, outlinePatch } from "../drawing/dom.js";
+import { applyDataStyles, outlinePatch, pixelSheet } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
-import { mountLessonDrawing, sheetOf } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf } from "../drawing/stage.js";
 import { bringBitmap, followPatches, heightFor, paintLit } from "./patch.js";
 
 const RAMP = barColours();
@@ -35,17 +35,16 @@ const MARKUP = `
   </div>`;
 
 function createFriends(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    mosaic: stage.find("mosaic"),
+    ...stage.refs,
     dial: stage.find("temperature"),
     id: null, //          identifies the picture and its grid
     pack: null,
     bitmap: null,
     lit: {}, //           see paintLit
     row: null, //         (tokens,) the weights of the asking patch
+    colours: null, //     (tokens, 3) see queryColours
     at: -1, //            the asking patch
     temperatures: [1], // those of the dial
     temperature: 1,
@@ -85,6 +84,7 @@ function takeFriends(state, data) {
   state.at = patchFrom(header.at, state.pack.rows, state.pack.columns);
   if (isSame) return;
   state.id = header.id;
+  state.colours = queryColours(state.pack);
   state.bitmap = null;
   bringBitmap(state, section("image"));
 }
@@ -108,28 +108,17 @@ function paintFriends(state, theme) {
 }
 
 function paintMosaic(state, query) {
-  const { pack } = state;
-  const { context, width, height } = sheetOf(state.mosaic, heightFor(state.mosaic, pack.header.size));
-  const { rows, columns } = pack,
-    cw = width / columns,
-    ch = height / rows;
-  for (let patch = 0; patch < pack.tokens; patch++) {
-    const x = Math.round((patch % columns) * cw),
-      y = Math.round(Math.floor(patch / columns) * ch);
-    const w = Math.round(((patch % columns) + 1) * cw) - x,
-      h = Math.round((Math.floor(patch / columns) + 1) * ch) - y;
-    context.fillStyle = queryColour(state, patch);
-    context.fillRect(x, y, w, h);
-  }
+  const { rows, columns, header } = state.pack;
+  const { context, width, height } = sheetOf(state.mosaic, heightFor(state.mosaic, header.size));
+  context.imageSmoothingEnabled = false;
+  context.drawImage(pixelSheet(columns, rows, state.colours), 0, 0, width, height);
   outlinePatch(context, query, [rows, columns], width, height);
 }
 
-// The colour of a patch's query, which equals its key, as bright as possible: at length one it holds no brightness.
-function queryColour(state, patch) {
-  const { k } = layerOf(state.pack, 0);
-  const colour = k.subarray(3 * patch, 3 * patch + 3),
-    brightest = Math.max(...colour);
-  return `rgb(${Array.from(colour, (x) => Math.round((255 * x) / brightest)).join(" ")})`;
+// The colour of each patch's query, which equals its key, as bright as possible: at length one it holds no brightness.
+function queryColours(pack) {
+  const { k } = layerOf(pack, 0);
+  return k.map((part, i) => (255 * part) / Math.max(...k.subarray(i - (i % 3), i - (i % 3) + 3)));
 }
 
 function writeFriends(state, query, entropy) {
@@ -137,7 +126,12 @@ function writeFriends(state, query, entropy) {
   const largestPatches = Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
     .slice(0, PATCHES_LISTED);
-  const swatch = (patch, words) => `<span><i data-style="background:${queryColour(state, patch)}"></i>${words}</span>`;
+  const colourOf = (patch) =>
+    `rgb(${state.colours
+      .slice(3 * patch, 3 * patch + 3)
+      .map(Math.round)
+      .join(" ")})`;
+  const swatch = (patch, words) => `<span><i data-style="background:${colourOf(patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = largestPatches.map((patch) => swatch(patch, percent(row[patch]))).join("");
   applyDataStyles(stage.find("friends"));
   const { k } = layerOf(pack, 0);
@@ -150,6 +144,4 @@ function writeFriends(state, query, entropy) {
   applyDataStyles(stage.find("sum"));
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createFriends);
-}
+export default lessonDrawing(createFriends, MARKUP);

@@ -206,13 +206,14 @@ function typedField(state) {
   const place = make("label", "typed", input, unit);
   const readNumber = () => (input.value === "" ? null : typedGuess(Number(input.value), state.data.guess));
   input.addEventListener("input", () => chooseGuess(state, readNumber()));
-  input.addEventListener("change", () => (input.value = readNumber() ?? ""));
+  input.addEventListener("change", () => (input.value = String(readNumber() ?? "")));
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !state.refs.lock.disabled) lockGuess(state);
   });
   const showNumber = (guess) => {
     input.disabled = state.locked || state.stale;
-    if (input.getRootNode().activeElement !== input) input.value = guess ?? "";
+    const { activeElement } = /** @type {ShadowRoot} */ (input.getRootNode());
+    if (activeElement !== input) input.value = guess ?? "";
   };
   return { place, show: showNumber };
 }
@@ -302,12 +303,11 @@ function drawGuess(question) {
     guess: question.guess,
     truth: data.truth,
     open: isOpen,
-    high: data.guess.high,
     width,
     height,
     cursor: question.cursor,
+    roomy: isWidePhoto, // on a phone, only the width limits a photograph
   };
-  state.roomy = isWidePhoto; // on a phone, only the width limits a photograph
   question.chart = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
   const pictureWidth = isWidePhoto ? Math.ceil(question.chart.width) : width,
     pictureHeight = isPhoto(data) ? Math.ceil(question.chart.height) : height;

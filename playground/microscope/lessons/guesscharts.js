@@ -1,6 +1,6 @@
 // Draws charts on which a reader guesses: the value to guess is covered, the guess is drawn at its position, and the
 // truth over it. Each function takes a chart (see playground/lessons/questions.py) and a state, {guess: a number or
-// null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
+// null, truth, open: whether the truth is shown, width, height}, and returns {svg: the
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
 import { roundedText } from "../core/guesses.js";
 import { heatAt } from "../core/light.js";
@@ -24,7 +24,7 @@ const rect = (x, y, width, height, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;
 const LETTER = 7.2; // pixels: the width of a letter of the title
 // The title above a chart. On a phone a long one begins at the edge, and is narrower if it must.
-function titleLabel({ title }, { left, right }) {
+function titleLabel({ title }, { left, right = Number.POSITIVE_INFINITY }) {
   if (!title) return "";
   const width = LETTER * title.length;
   const x = left + width > right ? 0 : left;

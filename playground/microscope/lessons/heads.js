@@ -3,9 +3,10 @@
 
 import { reportNumbers } from "../core/guesses.js";
 import { heatAt, heatCss } from "../core/light.js";
+import { percent } from "../core/numbers.js";
 import { make } from "../drawing/dom.js";
 import { createHeadGrid, paintCell } from "../drawing/matrix.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 
 const CARD = `
   <p class="which"></p>
@@ -33,9 +34,7 @@ function createAtlas({ root, redraw }) {
   };
 }
 
-export function atlas(component) {
-  return mountLessonDrawing(component, createAtlas);
-}
+export const atlas = lessonDrawing(createAtlas);
 
 const hasOtherShape = (former, data) => former?.layers !== data.layers || former.heads !== data.heads;
 
@@ -151,9 +150,7 @@ function createBoard(stage) {
   };
 }
 
-export function board(component) {
-  return mountLessonDrawing(component, createBoard);
-}
+export const board = lessonDrawing(createBoard);
 
 // Reads the heads that are off; ignores heads that this model does not have.
 function readOff({ off, layers, heads }) {
@@ -173,18 +170,13 @@ function buildBoard(root, state, { layers, heads }) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
     <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
   root.querySelector(".reset").addEventListener("click", () => switchOff(state, []));
-  const row = Array.from({ length: heads }, (_, head) => head);
+  const rowOf = (layer) => Array.from({ length: heads }, (_, head) => [layer, head]);
   return createHeadGrid(root.querySelector(".field"), {
     layers,
     heads,
     tag: "button",
-    onPoint: () => {},
     onClick: (layer, head) => toggle(state, [[layer, head]]),
-    onLayer: (layer) =>
-      toggle(
-        state,
-        row.map((head) => [layer, head]),
-      ),
+    onLayer: (layer) => toggle(state, rowOf(layer)),
   });
 }
 
@@ -244,8 +236,6 @@ function paintPredictions(root, data, anyOff) {
   });
   place.replaceChildren(title, lineOf("line top", make("span"), make("span"), "before", "after"), ...lines);
 }
-
-const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
 // Paints a small picture for each layer: the change of every patch's token.
 function paintFilm(root, state, data, anyOff) {

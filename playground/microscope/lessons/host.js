@@ -219,15 +219,10 @@ const PLAYERS = {
     },
   }),
 
-  overview: (place, currentPart, lesson, signal) =>
-    mountedScript(
-      place,
-      "overview",
-      lesson,
-      signal,
-      () => currentPart().data,
-      () => [currentPart()],
-    ),
+  overview(place, currentPart, lesson, signal) {
+    const data = () => currentPart().data;
+    return mountedScript(place, "overview", lesson, signal, data, () => [currentPart()]);
+  },
 
   ask: (place, currentPart, lesson, signal) => {
     const question = async () => {

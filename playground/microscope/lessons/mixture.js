@@ -3,14 +3,15 @@
 // a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
 
 import { ROLES } from "../core/colours.js";
-import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
+import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack } from "../core/core.js";
 import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
+import { MADE_OF_WEIGHTS } from "../core/ways.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 import { bringBitmap, paintLit, patchUnder } from "./patch.js";
 
 const figureOf = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
@@ -24,7 +25,6 @@ const CARRIED_MARKUP = `<label class="head">Head <input type="range" min="0" dat
   <div class="desk" data-ref="desk"></div><p class="soft" data-ref="deskSays"></p>`;
 
 function createCarried(stage) {
-  stage.root.innerHTML = CARRIED_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
@@ -96,7 +96,7 @@ function paintMixture(state) {
   const patch = state.hover >= 0 ? state.hover : state.patch;
   const { norms } = layerOf(pack, header.layer);
   rowInto(weights, 0, pack, header.layer, head, prefixCount + patch, pack.scale);
-  weighInto(contributions, 0, weights, norms, head * pack.tokens, pack.tokens);
+  MADE_OF_WEIGHTS.value(contributions, 0, weights, pack.tokens, norms, head * pack.tokens, 1);
   const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
   const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);
@@ -142,9 +142,7 @@ function paintPanel(state, i, shares, patch, topPatch, domain) {
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
 }
 
-export function carried(component) {
-  return mountLessonDrawing(component, createCarried);
-}
+export const carried = lessonDrawing(createCarried, CARRIED_MARKUP);
 
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
 // and for the three scores and weights at the end of this file.
@@ -162,16 +160,13 @@ export function drawDesk(place, weights, valueNorms, pack) {
     heard: weights[token] * valueNorms[token],
   }));
   const names = desk.map(({ name }) => name);
-  const groups = [
-    ["Fader: the weight", "weight", WEIGHT_COLOUR, percent],
-    ["How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)],
-    ["Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)],
-  ];
-  const bars = groups.map(([title, key, colour, text]) => {
-    const values = desk.map((channel) => channel[key]);
-    return barsOf({ title, names, values, colour, text });
-  });
-  place.replaceChildren(...bars);
+  const bars = (title, key, colour, text) =>
+    barsOf({ title, names, values: desk.map((channel) => channel[key]), colour, text });
+  place.replaceChildren(
+    bars("Fader: the weight", "weight", WEIGHT_COLOUR, percent),
+    bars("How loud it is: ‖W<sub>O</sub> v‖", "loud", ROLES.value, (x) => x.toFixed(2)),
+    bars("Heard: their product", "heard", ROLES.query, (x) => x.toFixed(2)),
+  );
   return desk;
 }
 
@@ -219,7 +214,6 @@ export function numberText(x) {
 }
 
 function createScores(stage) {
-  stage.root.innerHTML = SCORES_MARKUP;
   let latestData = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
@@ -263,6 +257,4 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
   reportNumbers("scores", { scores: [...scores], naive: [...naiveShares], weights: [...weights] });
 }
 
-export function scores(component) {
-  return mountLessonDrawing(component, createScores);
-}
+export const scores = lessonDrawing(createScores, SCORES_MARKUP);

@@ -9,7 +9,8 @@ import { maskScores, readArrows, receivedOf, scoresOf, TOKEN_COUNT, weightsOf } 
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
-import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { followPointer } from "./patch.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
@@ -29,7 +30,6 @@ const MASKS_MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createMasks(stage) {
-  stage.root.innerHTML = MASKS_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["scores", "masked", "weights"].map(stage.find),
@@ -64,8 +64,7 @@ function createMasks(stage) {
       if (cell) state.markedCell = cell;
       stage.redraw();
     };
-    canvas.addEventListener("pointermove", point);
-    canvas.addEventListener("pointerdown", point);
+    followPointer(canvas, point);
   }
   return {
     take: (data) => {
@@ -117,9 +116,7 @@ function rowInWords(state, maskedScores, weights) {
   );
 }
 
-export function masks(component) {
-  return mountLessonDrawing(component, createMasks);
-}
+export const masks = lessonDrawing(createMasks, MASKS_MARKUP);
 
 // Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
 // of neurons.
@@ -128,7 +125,7 @@ export function masks(component) {
 
 const CANVAS_HEIGHT = 300; // px: height of the drawing
 const LABEL_WIDTH = 86; // px: letters and numbers beside the neurons
-const RECEIVED_MARKUP = `<table></table>
+const RECEIVED_MARKUP = `<div class="wide"><table></table></div>
   <figure><figcaption><b>Tokens as neurons: what each gives, what each receives</b></figcaption>
   <canvas data-ref="neurons" role="img" aria-label="Nine tokens at the left give, nine at the right receive; a line for
 each of 81 weights, the thicker the larger"></canvas></figure>`;
@@ -137,7 +134,6 @@ const rowHtml = (name, cells) =>
   `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
 
 function createReceived({ root, find, redraw }) {
-  root.innerHTML = RECEIVED_MARKUP;
   const controller = new AbortController();
   let latestData = null;
   const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latestData.arrows);
@@ -190,23 +186,20 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.globalAlpha = 1;
   context.font = `14px ${theme.font}`;
   context.textBaseline = "middle";
+  const paintNeuron = (x, token, number, align, offset) => {
+    context.fillStyle = ROLES.value;
+    context.beginPath();
+    context.arc(x, y(token), 9, 0, 2 * Math.PI);
+    context.fill();
+    context.fillStyle = theme.ink;
+    context.textAlign = align;
+    context.fillText(`${letters[token]}  ${number}`, x + offset, y(token));
+  };
   for (let token = 0; token < TOKEN_COUNT; token++) {
-    for (const [x, text, align, offset] of [
-      [left, `${letters[token]}  ${values[token]}`, "right", -16],
-      [right, `${letters[token]}  ${received[token]}`, "left", 16],
-    ]) {
-      context.fillStyle = ROLES.value;
-      context.beginPath();
-      context.arc(x, y(token), 9, 0, 2 * Math.PI);
-      context.fill();
-      context.fillStyle = theme.ink;
-      context.textAlign = align;
-      context.fillText(text, x + offset, y(token));
-    }
+    paintNeuron(left, token, values[token], "right", -16);
+    paintNeuron(right, token, received[token], "left", 16);
   }
   context.textAlign = "left";
 }
 
-export function received(component) {
-  return mountLessonDrawing(component, createReceived);
-}
+export const received = lessonDrawing(createReceived, RECEIVED_MARKUP);

@@ -1,10 +1,9 @@
 // Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
 // data: what `packed_patches` of playground/lessons/patches.py packs. Sends "at" and "number".
-import { decodeHalves, openContainer } from "../core/core.js";
-import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
+import { decodeHalves, dot, openContainer } from "../core/core.js";
+import { patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
-import { hatch } from "../drawing/matrix.js";
-import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, hatch, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { followKeys, followPointer } from "./patch.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
@@ -117,7 +116,7 @@ function drawBand(context, values, largest, x, y, w, h, theme) {
 
 const PRODUCTS_WRITTEN = 3; // number of products that are written out
 const MARKUP = `
-  <div class="apart">
+  <div class="pair">
     <figure>
       <figcaption><b>The picture, in patches</b> <span class="tabs">
         <button data-do="apart"></button>
@@ -137,11 +136,9 @@ const MARKUP = `
   </div>`;
 
 function createPatches(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    flight: stage.find("flight"),
+    ...stage.refs,
     id: null, //          identifies the picture, the grid and the filters
     data: null, //        the data, see the top of this file, and grid: [rows, columns]
     image: null, //       the picture on a canvas
@@ -281,7 +278,7 @@ function productsOf(state) {
   }
   const vector = patchVector(data, patch),
     filter = state.filter.values;
-  return { vector, filter, sum: dotProduct(vector, filter), bias: data.bias[number] ?? 0 };
+  return { vector, filter, sum: dot(vector, 0, filter, 0, vector.length), bias: data.bias[number] ?? 0 };
 }
 
 // ------------------------------------------------------------------------------------------------------------ painting
@@ -354,6 +351,4 @@ function writeProducts(state, { vector, filter, sum, bias }) {
     `number ${state.number} of the token`;
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createPatches);
-}
+export default lessonDrawing(createPatches, MARKUP);

@@ -7,7 +7,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, fillHeat, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
-import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patchUnder } from "./patch.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
@@ -27,18 +27,14 @@ const MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createPositions(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    table: stage.find("table"),
-    map: stage.find("map"),
-    maps: stage.find("maps"),
+    ...stage.refs,
     id: null, //          identifies the table
-    data: null, //        the data; also table, unitTable: its rows scaled to length one, count: the number of patches
+    // the data; also table, unitTable: its rows scaled to length one, count: the number of patches, limit: the number
+    // with the full colour
+    data: null,
     at: 0, //             the chosen patch
-    heat: null, //        the map of the chosen patch
-    tableHeat: null,
-    tableKey: null, //    the table's id and the theme for which `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
     mapsKey: null, //     the table's id and the theme for which `mapsSheet` was drawn
   });
@@ -79,8 +75,11 @@ function takePlaces(state, data) {
     const length = Math.hypot(...row) || 1;
     for (let x = 0; x < width; x++) unitTable[start + x] = row[x] / length;
   }
-  state.data = { ...header, table, unitTable, count: grid[0] * grid[1] };
-  state.tableKey = state.mapsKey = null;
+  const sizes = table.map(Math.abs).sort();
+  const limit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
+  state.stage.find("rows").textContent = `a row for each patch; full colour from ±${limit.toPrecision(2)}`;
+  state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
+  state.mapsKey = null;
 }
 
 // The cosines between one patch's row of the table and all rows.
@@ -102,12 +101,12 @@ function paintPlaces(state, theme) {
   const palette = signedPalette(theme.dark);
   const height = Math.round((state.map.clientWidth * rows) / columns);
   const similarity = similarities(state, state.at);
-  paintTable(state, theme, palette, height);
+  paintTable(state, palette, height);
   const { context, width: w } = sheetOf(state.map, height);
-  if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, similarity, 0, palette, COSINE_RANGE);
+  const heat = makeHeat(rows, columns);
+  fillHeat(heat, similarity, 0, palette, COSINE_RANGE);
   context.imageSmoothingEnabled = false;
-  context.drawImage(state.heat.canvas, 0, 0, w, height);
+  context.drawImage(heat.canvas, 0, 0, w, height);
   const row = Math.floor(state.at / columns),
     column = state.at % columns;
   outlinePatch(context, state.at, [rows, columns], w, height);
@@ -124,20 +123,13 @@ function paintPlaces(state, theme) {
   applyDataStyles(state.stage.find("sum"));
 }
 
-function paintTable(state, theme, palette, height) {
-  const { table, width, count } = state.data,
-    key = `${state.id} ${theme.dark}`;
-  if (state.tableKey !== key) {
-    const sizes = table.map(Math.abs).sort();
-    const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
-    state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
-    state.tableHeat = makeHeat(count, width);
-    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit });
-    state.tableKey = key;
-  }
+function paintTable(state, palette, height) {
+  const { table, width, count, limit } = state.data;
+  const heat = makeHeat(count, width);
+  fillHeat(heat, table, 0, palette, { low: -limit, high: limit });
   const { context, width: w } = sheetOf(state.table, height);
   context.imageSmoothingEnabled = width > w || count > height;
-  context.drawImage(state.tableHeat.canvas, 0, 0, w, height);
+  context.drawImage(heat.canvas, 0, 0, w, height);
   const step = height / count;
   outlineCell(context, 1, state.at * step, w - 2, Math.max(2, step), 0.75);
 }
@@ -170,9 +162,7 @@ function paintMaps(state, theme, palette, height) {
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
-export function positions(component) {
-  return mountLessonDrawing(component, createPositions);
-}
+export const positions = lessonDrawing(createPositions, MARKUP);
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
@@ -192,7 +182,6 @@ const SHUFFLE_MARKUP = `
   <p class="buttons"><button data-ref="again">Shuffle again</button></p>`;
 
 function createShuffle(stage) {
-  stage.root.innerHTML = SHUFFLE_MARKUP;
   const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
@@ -225,7 +214,7 @@ function createShuffle(stage) {
   followKeys(state.canvases[0], now, choose);
   return {
     take: (data) => takeShuffle(state, data),
-    paint: (theme) => state.pack && paintShuffle(state, theme),
+    paint: () => state.pack && paintShuffle(state),
     read: () => ({
       at: state.at,
       before: Array.from(meanRow(state, 0)),
@@ -334,6 +323,4 @@ function writeShuffle(state, orderedRow, restoredRow) {
     `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
-export function shuffle(component) {
-  return mountLessonDrawing(component, createShuffle);
-}
+export const shuffle = lessonDrawing(createShuffle, SHUFFLE_MARKUP);

@@ -6,7 +6,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { patchFrom, patchText } from "../core/grid.js";
 import { outlinePatch } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, withMinus } from "../drawing/stage.js";
+import { lessonDrawing, sheetOf, withMinus } from "../drawing/stage.js";
 import { WEIGHT_COLOUR } from "./mixture.js";
 import { bringBitmap, followPatches, heightFor } from "./patch.js";
 
@@ -38,11 +38,9 @@ const MARKUP = `
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
 function createPush(stage) {
-  stage.root.innerHTML = MARKUP;
   const state = Object.seal({
     stage,
-    picture: stage.find("picture"),
-    plane: stage.find("plane"),
+    ...stage.refs,
     id: null, //     identifies the picture and the model
     data: null, //   the data
     layer: 0,
@@ -114,6 +112,7 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
     (width - 2 * ARROWS_MARGIN) / (right - left || 1),
     (height - 2 * ARROWS_MARGIN) / (high - low || 1),
   );
+  /** @returns {[number, number]} */
   const toCanvas = ([x, y]) => [
     width / 2 + (x - (left + right) / 2) * scale,
     height / 2 - (y - (low + high) / 2) * scale, // up is positive
@@ -141,6 +140,4 @@ function drawArrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   context.fill();
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createPush);
-}
+export default lessonDrawing(createPush, MARKUP);

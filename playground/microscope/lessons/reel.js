@@ -9,7 +9,7 @@ import { tokenOf } from "../core/view.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { collectRefs, decodeJpeg, fitCanvas, make } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { lessonDrawing } from "../drawing/stage.js";
 import { followPatches } from "./patch.js";
 import { buildCharts, onReelFrame, readReel } from "./reelcharts.js";
 
@@ -109,9 +109,7 @@ const REEL_MARKUP = `
 </div>
 `;
 
-export default function (component) {
-  return mountLessonDrawing(component, createReel);
-}
+export default lessonDrawing(createReel);
 
 function createReel(stage) {
   const root = make("div", { className: "reel", innerHTML: REEL_MARKUP });
@@ -180,6 +178,8 @@ function createReelState(root, stage) {
     refs: collectRefs(root),
     alive: true,
     moments: [],
+    settings: [], //      the settings that the page knows
+    played: null, //      the layers in the packs of a folder, as texts
     packs: new Map(), //  step → pack
     shape: null, //       the sizes that all packs share
     bitmap: null,

@@ -4,7 +4,7 @@ import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../c
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
 import { axis, pathOf } from "../drawing/axes.js";
-import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
@@ -43,7 +43,7 @@ export function buildCharts(reel) {
     chart.h = chart.svg.clientHeight;
     chart.x = (place) => LEFT + (place / Math.max(1, reel.moments.length - 1)) * (chart.w - LEFT - RIGHT);
     chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
-    chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart), ...beginLines(reel, chart));
+    chart.plot.innerHTML = timeAxis(reel, chart) + chart.build(reel, chart) + beginLines(reel, chart);
     chart.mark.setAttribute("y1", TOP - 4);
     chart.mark.setAttribute("y2", chart.h - BOTTOM);
   }
@@ -82,7 +82,8 @@ function makeFigure(reel) {
   const figure = make("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
     <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
-  const [svg, title, owner, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
+  const find = (name) => /** @type {any} */ (figure.querySelector(name));
+  const svg = find("svg");
   const moveClock = (event) => {
     const chart = reel.charts.find((candidate) => candidate.svg === svg),
       box = svg.getBoundingClientRect();
@@ -96,48 +97,50 @@ function makeFigure(reel) {
     if (event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointermove", (event) => event.buttons === 1 && moveClock(event));
-  const [plot, mark, legend] = ["g", ".mark", ".legend"].map((name) => figure.querySelector(name));
+  const [title, owner, value] = ["b", "span", "output"].map(find);
+  const [plot, mark, legend] = ["g", ".mark", ".legend"].map(find);
   return { figure, svg, title, owner, value, plot, mark, legend };
 }
 
-// A number at an axis; `anchor`: the part of the text that lies at x.
-const tickAt = (x, y, anchor, text) => makeSvg("text", { class: "tick", x, y, "text-anchor": anchor }, text);
-const lineAt = (name, x1, x2, y1, y2) => makeSvg("line", { class: name, x1, x2, y1, y2 });
+// The parts of a chart as SVG. `anchor`: the part of the text that lies at x.
+const tickAt = (x, y, anchor, text) => `<text class="tick" x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`;
+const lineAt = (name, x1, x2, y1, y2, title = "") =>
+  `<line class="${name}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}">${title}</line>`;
 
 // The axis of steps, with as many numbers as fit.
 function timeAxis(reel, { x, h }) {
   const { moments } = reel;
   const tickStep = Math.max(1, Math.ceil(moments.length / 5));
-  return moments.flatMap((step, i) => {
+  const tickOf = (step, i) => {
     const line = lineAt("grid", x(i), x(i), h - BOTTOM, h - BOTTOM + 3);
-    if ((moments.length - 1 - i) % tickStep) return [line];
+    if ((moments.length - 1 - i) % tickStep) return line;
     const [left, anchor] = i === moments.length - 1 ? [x(i) + 4, "end"] : [x(i), "middle"];
-    return [line, tickAt(left, h - 4, anchor, step.toLocaleString("en"))];
-  });
+    return line + tickAt(left, h - 4, anchor, step.toLocaleString("en"));
+  };
+  return moments.map(tickOf).join("");
 }
 
 // Labelled lines at the steps of `begins`; events at one step share a line.
 function beginLines({ begins, moments }, { x, h }) {
   const wordsByStep = new Map();
   for (const [step, words] of begins) wordsByStep.set(step, [...(wordsByStep.get(step) ?? []), words]);
-  return [...wordsByStep].flatMap(([step, words]) => {
-    if (step <= 0 || step > moments[moments.length - 1]) return [];
-    const place = x(placeOf(step, moments));
-    const line = lineAt("begins", place, place, TOP, h - BOTTOM);
-    line.append(makeSvg("title", {}, `from step ${step.toLocaleString("en")} on: ${words.join(", ")}`));
-    return [line];
-  });
+  return [...wordsByStep]
+    .filter(([step]) => step > 0 && step <= moments.at(-1))
+    .map(([step, words]) => {
+      const place = x(placeOf(step, moments));
+      const title = `<title>from step ${step.toLocaleString("en")} on: ${words.join(", ")}</title>`;
+      return lineAt("begins", place, place, TOP, h - BOTTOM, title);
+    })
+    .join("");
 }
 
-// Returns {y, parts}: y(value) is the value's height, `parts` are the elements of the axis at the left.
+// Returns {y, rules}: y(value) is the value's height, `rules` the axis at the left.
 function valueAxis({ w, h }, high, ticks, tickText) {
   const { at } = axis(0, high, h - BOTTOM, TOP);
   const y = (value) => at(Math.min(high, value));
-  const parts = ticks.flatMap((tick) => [
-    lineAt("grid", LEFT, w - RIGHT, y(tick), y(tick)),
-    tickAt(LEFT - 5, y(tick) + 4, "end", tickText(tick)),
-  ]);
-  return { y, parts };
+  const tickOf = (tick) =>
+    lineAt("grid", LEFT, w - RIGHT, y(tick), y(tick)) + tickAt(LEFT - 5, y(tick) + 4, "end", tickText(tick));
+  return { y, rules: ticks.map(tickOf).join("") };
 }
 
 // The points of one loss: [step, share of its first value]. Zeros before the loss is first used are left out.
@@ -149,13 +152,12 @@ export function lossPoints(curve, column) {
 // A line for each loss. All start at 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
   const { curve, losses, moments } = reel;
-  const { y, parts } = valueAxis(chart, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
+  const { y, rules } = valueAxis(chart, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
   const lines = losses.map((_, i) => {
-    const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments), share]);
-    const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
-    return makeSvg("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
+    const points = lossPoints(curve, 1 + i).map(([step, share]) => [chart.x(placeOf(step, moments)), y(share)]);
+    return `<path class="loss" stroke="${LOSS_COLOURS[i % LOSS_COLOURS.length]}" d="${pathOf(points)}"/>`;
   });
-  return [...parts, levelLine(chart, y(1)), ...lines];
+  return rules + levelLine(chart, y(1)) + lines.join("");
 }
 
 const levelLine = ({ w }, height) => lineAt("even", LEFT, w - RIGHT, height, height);
@@ -163,30 +165,30 @@ const levelLine = ({ w }, height) => lineAt("even", LEFT, w - RIGHT, height, hei
 // One line for every head. Lines of the chosen layer are darker, and the line of the chosen head is thick.
 function headLines(reel, chart, name, y) {
   const { shape, view, moments } = reel;
-  const lines = [];
+  const lines = ["", "", ""]; // what is drawn later lies above
   for (let layer = 0; layer < shape.layers; layer++) {
     for (let head = 0; head < shape.heads; head++) {
       const d = pathOf(moments.map((_, i) => [chart.x(i), y(valueAt(reel, name, i, layer, head))]));
       const emphasis = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
-      lines.push([emphasis, makeSvg("path", { class: ["other", "sister", "chosen"][emphasis], d })]);
+      lines[emphasis] += `<path class="${["other", "sister", "chosen"][emphasis]}" d="${d}"/>`;
     }
   }
-  return lines.sort((a, b) => a[0] - b[0]).map(([, line]) => line);
+  return lines.join("");
 }
 
 function entropyChart(reel, chart) {
   const mostBits = Math.log2(reel.shape.tokens);
   const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < mostBits - 0.7);
-  const { y, parts } = valueAxis(chart, mostBits * 1.02, ticks, String);
-  const even = [levelLine(chart, y(mostBits)), tickAt(LEFT - 5, y(mostBits) + 5, "end", "even")];
-  return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
+  const { y, rules } = valueAxis(chart, mostBits * 1.02, ticks, String);
+  const even = levelLine(chart, y(mostBits)) + tickAt(LEFT - 5, y(mostBits) + 5, "end", "even");
+  return rules + even + headLines(reel, chart, "entropy", y);
 }
 
 function massChart(reel, chart) {
-  const { y, parts } = valueAxis(chart, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
+  const { y, rules } = valueAxis(chart, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
   const level = y(reel.chance);
-  const even = [levelLine(chart, level), tickAt(chart.w - RIGHT, level - 3, "end", "even")];
-  return [...parts, ...even, ...headLines(reel, chart, "mass", y)];
+  const even = levelLine(chart, level) + tickAt(chart.w - RIGHT, level - 3, "end", "even");
+  return rules + even + headLines(reel, chart, "mass", y);
 }
 
 // Draws a row for every head, the first layer on top, with a field for every moment in the colour of the head's habit.
@@ -194,38 +196,26 @@ function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
   const gap = 3,
-    rowHeight = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
+    rowHeight = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads),
+    fieldHeight = Math.max(1, rowHeight - (rowHeight > 4 ? 1 : 0.3));
   const rowTop = (layer, head) => TOP + layer * (heads * rowHeight + gap) + head * rowHeight;
   const bandWidth = chart.x(1) - chart.x(0);
+  const fieldOf = (kind, i, layer, head) => {
+    const left = Math.max(LEFT, chart.x(i) - bandWidth / 2);
+    const width = Math.max(0, Math.min(chart.w - RIGHT, chart.x(i) + bandWidth / 2) - left) + 0.3;
+    const colour = habits[habitIndex(habits, kind)]?.colour ?? "none";
+    return `<rect x="${left}" y="${rowTop(layer, head)}" width="${width}" height="${fieldHeight}" fill="${colour}"
+      data-row="${layer} ${head}"><title>layer ${layer}, head ${head}: ${kind}</title></rect>`;
+  };
   const fields = kinds.flatMap((moment, i) =>
-    moment.flatMap((row, layer) =>
-      row.map((kind, head) => {
-        const bandStart = Math.max(LEFT, chart.x(i) - bandWidth / 2),
-          bandEnd = Math.min(chart.w - RIGHT, chart.x(i) + bandWidth / 2);
-        const field = makeSvg("rect", {
-          x: bandStart,
-          width: Math.max(0, bandEnd - bandStart) + 0.3,
-          y: rowTop(layer, head),
-          height: Math.max(1, rowHeight - (rowHeight > 4 ? 1 : 0.3)),
-          fill: habits[habitIndex(habits, kind)]?.colour ?? "none",
-        });
-        field.dataset.row = `${layer} ${head}`;
-        field.append(makeSvg("title", {}, `layer ${layer}, head ${head}: ${kind}`));
-        return field;
-      }),
-    ),
+    moment.flatMap((row, layer) => row.map((kind, head) => fieldOf(kind, i, layer, head))),
   );
   const names = Array.from({ length: layers }, (_, layer) =>
-    tickAt(LEFT - 5, rowTop(layer, heads / 2) + 4, "end", layer === 0 ? "layer 0" : String(layer)),
+    tickAt(LEFT - 5, rowTop(layer, heads / 2) + 4, "end", layer === 0 ? "layer 0" : layer),
   );
-  const frame = makeSvg("rect", {
-    class: "frame",
-    x: LEFT - 1,
-    width: chart.w - LEFT - RIGHT + 2,
-    y: rowTop(view.layer, view.head) - 1,
-    height: rowHeight + 1,
-  });
-  return [...fields, ...names, frame];
+  const frame = `<rect class="frame" x="${LEFT - 1}" y="${rowTop(view.layer, view.head) - 1}"
+    width="${chart.w - LEFT - RIGHT + 2}" height="${rowHeight + 1}"/>`;
+  return [...fields, ...names, frame].join("");
 }
 
 // Writes the number of heads with each habit at this moment.
@@ -234,9 +224,6 @@ function writeLegend(reel, moment) {
   const { habits } = reel;
   const counts = habits.map(() => 0);
   for (const kind of reel.kinds[moment].flat()) counts[habitIndex(habits, kind)]++;
-  const key = counts.join();
-  if (chart.legendKey === key) return;
-  chart.legendKey = key;
   fillLegend(
     chart,
     habits.flatMap(({ label, colour }, i) => (counts[i] ? [[colour, `${counts[i]} ${label}`]] : [])),

@@ -10,7 +10,7 @@ const SLIDE_MARKUP = `<header><h2></h2><span class="minutes"></span></header><p 
   <div class="scene"></div>`;
 
 function makeSlide({ title, minutes, notes, story, lesson }, deck) {
-  const slide = make("section", { className: "slide", innerHTML: SLIDE_MARKUP });
+  const slide = /** @type {any} */ (make("section", { className: "slide", innerHTML: SLIDE_MARKUP }));
   const setPart = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
   setPart("h2", title);
   setPart(".minutes", minutes);
@@ -97,7 +97,8 @@ function startSlides() {
   };
   addEventListener("hashchange", draw);
   addEventListener("keydown", (event) => {
-    if (event.target.closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (/** @type {Element} */ (event.target).closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey)
+      return;
     if (event.key in actions) actions[event.key]();
   });
   addEventListener("message", ({ data, source }) => {

@@ -7,8 +7,8 @@ import { reportNumbers } from "../core/guesses.js";
 import { heatCss } from "../core/light.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { collectRefs, make, setText } from "../drawing/dom.js";
-import { mountLessonDrawing, spotOf } from "../drawing/stage.js";
+import { make, setText } from "../drawing/dom.js";
+import { lessonDrawing, spotOf } from "../drawing/stage.js";
 import { followPointer } from "./patch.js";
 
 const BARS_MARKUP = `
@@ -34,8 +34,7 @@ const BARS_MARKUP = `
 </dl>`;
 
 function createBars(stage) {
-  stage.root.innerHTML = BARS_MARKUP;
-  const refs = collectRefs(stage.root);
+  const { refs } = stage;
   const state = { stage, refs, data: null, pointedBar: -1 }; // pointedBar: the bar under the cursor
   const readDials = () => {
     for (const [name, value] of Object.entries(dialValues(state))) stage.tell(name, value);
@@ -122,6 +121,4 @@ function arithmeticOfBar(j, scores, scale, row) {
   return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;
 }
 
-export default function (component) {
-  return mountLessonDrawing(component, createBars);
-}
+export default lessonDrawing(createBars, BARS_MARKUP);

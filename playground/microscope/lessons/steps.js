@@ -5,9 +5,9 @@
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { heatAt } from "../core/light.js";
-import { make } from "../drawing/dom.js";
+import { fillHeat, make, makeHeat } from "../drawing/dom.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing } from "../drawing/stage.js";
+import { between, lessonDrawing, paletteOf } from "../drawing/stage.js";
 import { followPointer } from "./patch.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
@@ -99,25 +99,18 @@ function squareSide(place, count) {
 
 // ----------------------------------------------------------------------------------------------------------- colours
 
-// Paints numbers. Weights have the heat's colours. Other numbers have the role's colour above zero, grey below zero,
-// the paper's colour at zero.
-function paint(canvas, values, offset, rows, columns, role, limit, isDarkTheme) {
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(columns, rows);
-  const zeroColour = isDarkTheme ? [30, 30, 37] : [247, 247, 249];
-  const negativeColour = isDarkTheme ? [214, 214, 222] : [62, 62, 70];
-  const positiveColour =
-    role === "weight" ? null : TINTS[role].map((c) => (isDarkTheme ? Math.round(c + (255 - c) * 0.2) : c));
-  for (let i = 0; i < rows * columns; i++) {
-    const t = Math.max(-1, Math.min(1, values[offset + i] / limit));
-    for (let c = 0; c < 3; c++) {
-      const target = t < 0 ? negativeColour : positiveColour;
-      image.data[4 * i + c] =
-        role === "weight" ? heatAt(t)[c] : zeroColour[c] + (target[c] - zeroColour[c]) * Math.abs(t);
-    }
-    image.data[4 * i + 3] = 255;
-  }
-  context.putImageData(image, 0, 0);
+// Weights have the heat's colours. Other numbers have the role's colour above zero, grey below zero, the paper's colour
+// at zero.
+function paletteFor(role, isDark) {
+  if (role === "weight") return paletteOf((t) => heatAt((t + 1) / 2));
+  const [below, zero] = isDark ? [214, 30] : [62, 247];
+  const above = isDark ? between(TINTS[role], [255, 255, 255], 0.2) : TINTS[role];
+  return paletteOf((t) => between([zero, zero, zero], t < 0 ? [below, below, below] : above, Math.abs(t)));
+}
+
+function paint(canvas, values, offset, rows, columns, role, limit, isDark) {
+  const domain = { low: role === "weight" ? 0 : -limit, high: limit };
+  fillHeat(makeHeat(rows, columns, canvas), values, offset, paletteFor(role, isDark), domain);
 }
 
 export const numberText = (x) => {
@@ -127,23 +120,22 @@ export const numberText = (x) => {
 
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
-export default function (component) {
-  return mountLessonDrawing(component, createWalk);
-}
+const MARKUP = `
+  <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
+    ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+  <p class="refused" role="status"></p>
+  <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
+    <p class="reckoning"></p></div>
+    <figure><div class="heat"></div><figcaption>
+      <span class="readout"></span><span class="range"></span>
+      <canvas class="bar" width="64" height="1"></canvas><span class="end"></span>
+    </figcaption></figure></div>
+  <div class="code"></div>`;
+
+export default lessonDrawing(createWalk, MARKUP);
 
 function createWalk(stage) {
   const { root } = stage;
-  root.innerHTML = `
-    <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
-      ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
-    <p class="refused" role="status"></p>
-    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
-      <p class="reckoning"></p></div>
-      <figure><div class="heat"></div><figcaption>
-        <span class="readout"></span><span class="range"></span>
-        <canvas class="bar" width="64" height="1"></canvas><span class="end"></span>
-      </figcaption></figure></div>
-    <div class="code"></div>`;
   const walk = Object.seal({
     root,
     stage,
@@ -187,7 +179,7 @@ function createWalk(stage) {
 
 function takeWalk(walk, data) {
   const { header, section } = openContainer(data);
-  const sizes = header.steps ? null : sizesOf(header);
+  const sizes = header.steps ? null : /** @type {any} */ (sizesOf(header));
   showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.stage.tell);
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");

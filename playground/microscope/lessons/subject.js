@@ -4,8 +4,7 @@
 import { toContainer } from "../core/container.js";
 import { FORMAT, mergePack, rowInto, unpack } from "../core/core.js";
 import { gridFor, patchAt } from "../core/grid.js";
-import { meanColours } from "../core/kinds.js";
-import { BENEATH_SATURATION, BENEATH_TONES, fadedPixels, toneOf } from "../core/light.js";
+import { LITTLE, meanColours } from "../core/kinds.js";
 import {
   agreeingHead,
   byShare,
@@ -17,7 +16,7 @@ import {
   widestOf,
 } from "../core/measures.js";
 import { percent } from "../core/numbers.js";
-import { heatInto } from "../drawing/light.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const PATCHES_AROUND = 2; // patches on each side of the query
@@ -198,10 +197,22 @@ const MAKERS = {
   },
 
   // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
-  async by_count({ none, one, several, little, same }, subject) {
+  async by_count({ none, one, several, little, same, plain }, subject) {
     const count = await MEASURES.locked_heads({}, subject);
     if (!count) return none;
-    return `${count > 1 ? several : one} ${(await MEASURES.carried({}, subject)) < 1 ? little : same}`;
+    const report = await subject.report();
+    const { layer, head } = agreeingHead(report, "most");
+    const sink = report.sinks?.find((other) => other.layer === layer && other.head === head);
+    const kind = sink?.kind ?? ((await MEASURES.carried({}, subject)) < LITTLE ? "nothing" : "");
+    return `${count > 1 ? several : one} ${{ nothing: little, "one thing": same }[kind] ?? plain}`;
+  },
+  // How many heads have a sink, and of which kind; `unknown` where Python has not measured them.
+  async all_sinks({ text, unknown }, { report }) {
+    const { sinks, all } = await report();
+    if (!sinks) return unknown;
+    const count = (kind) => sinks.filter((sink) => sink.kind === kind).length;
+    const kinds = { nothing: count("nothing"), one: count("one thing"), neither: count("neither") };
+    return filledWords({ text, all: all.length, sinks: sinks.length, ...kinds });
   },
   megaphone: async ({ loud, has, none }, subject) => ((await MEASURES.key_length({}, subject)) > loud ? has : none),
   async agreeing_heads(_, { report }) {
@@ -235,20 +246,10 @@ export function unitColours(colours) {
 function litPicture(bitmap, [rows, columns], values, largest) {
   const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
-  const context = contextWith(bitmap, width, height);
-  const image = context.getImageData(0, 0, width, height);
-  const { data } = image;
-  const ground = {
-    tones: Uint8Array.from({ length: width * height }, (_, p) => toneOf(data[4 * p], data[4 * p + 1], data[4 * p + 2])),
-    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
-  };
-  const patchOf = (pixel) =>
-    Math.floor((Math.floor(pixel / width) * rows) / height) * columns + Math.floor(((pixel % width) * columns) / width);
-  const lit = Float32Array.from({ length: width * height }, (_, pixel) => values[patchOf(pixel)]);
-  const domain = { low: 0, high: largest };
-  heatInto(new Uint32Array(data.buffer), 0, width, lit, 0, height, width, ground, domain);
-  context.putImageData(image, 0, 0);
-  return context.canvas;
+  /** @type {any} */
+  const canvas = new OffscreenCanvas(width, height);
+  const print = makePrint(makePhoto(bitmap, width, height), canvas);
+  return printHeat(print, values, 0, rows, columns, { low: 0, high: largest });
 }
 
 function outline(context, ...box) {

@@ -76,11 +76,10 @@ function drawCredit(context, credit, { words: { x, y, width, height }, small }, 
   context.fillStyle = SOFT_INK;
   const edge = Math.min(LOOP_EDGE, height / 8);
   const lines = linesOf(context, [{ text: credit }], width - 2 * LOOP_EDGE);
-  for (const [n, line] of lines.entries())
-    for (const word of line) {
-      const baseline = y + height - edge - (lines.length - 1 - n) * LEADING * small;
-      context.fillText(word.text, x + LOOP_EDGE + word.x, baseline);
-    }
+  for (const [n, line] of lines.entries()) {
+    const baseline = y + height - edge - (lines.length - 1 - n) * LEADING * small;
+    for (const word of line) context.fillText(word.text, x + LOOP_EDGE + word.x, baseline);
+  }
   return edge + lines.length * LEADING * small;
 }
 

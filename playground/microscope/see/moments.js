@@ -2,9 +2,9 @@
 // weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
-import { holdsHead, layerOf, rowInto } from "../core/core.js";
-import { patchText } from "../core/grid.js";
-import { carriedBy } from "../core/kinds.js";
+import { holdsHead, layerOf, rowOf } from "../core/core.js";
+import { patchDistance, patchText } from "../core/grid.js";
+import { carriedBy, LEAST_SINK_SHARE, LITTLE } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
 import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
@@ -104,8 +104,7 @@ export function createMoments(lens, box, { language, hold }) {
 
   // Draws the part of the picture around the row's query and brightest patch.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
-    const values = new Float32Array(pack.tokens);
-    rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+    const values = weightRow(pack, layer, head, patch);
     const print = makePrint(photo);
     const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto");
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
@@ -138,7 +137,6 @@ const momentButton = (name, title) => make("button", { title }, make("canvas"), 
 const MOST_OF_A_KIND = { twin: 2, two: 1, three: 1, own: 2 };
 const MOST_MOMENTS = 5;
 const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count as the same place
-const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is a sink
 
 // Returns [{kind: "twin" | "two" | "three" | "own" | "sink", layer, head, patch, best: the brightest patch of the place
 // that is told, part: its name, share}], first the row at which the picture opened. scene: see core/moments.js;
@@ -161,15 +159,9 @@ export function momentsOf(scene, opening, parts = []) {
   return sink ? [...moments, sink] : moments;
 }
 
-const areClose = ({ columns }, patch, otherPatch) =>
-  Math.abs(Math.floor(patch / columns) - Math.floor(otherPatch / columns)) <= CLOSE_DISTANCE &&
-  Math.abs((patch % columns) - (otherPatch % columns)) <= CLOSE_DISTANCE;
+const areClose = ({ columns }, patch, otherPatch) => patchDistance(patch, otherPatch, columns) <= CLOSE_DISTANCE;
 
-function weightRow(pack, layer, head, patch) {
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-  return row;
-}
+const weightRow = (pack, layer, head, patch) => rowOf(pack, layer, head, pack.prefixCount + patch);
 
 function momentAt(pack, { layer, head, patch }, parts) {
   const row = weightRow(pack, layer, head, patch);
@@ -194,7 +186,7 @@ export function sinkWords(pack, { layer, head, patch }, words) {
     norms.subarray(head * pack.tokens, (head + 1) * pack.tokens),
     row.indexOf(sinkShare(row, pack)),
   );
-  return words(times < 1 ? "sinkLittle" : "sinkSame", { times: times.toFixed(2) });
+  return words(times < LITTLE ? "sinkLittle" : "sinkCarries", { times: times.toFixed(2) });
 }
 
 // The row of this patch with the largest share on one special token; null if none is a sink.

@@ -2,10 +2,10 @@
 // See adds two switches and drawers; Lab adds the rows of controls of lens/rows.js. The story is told in See.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { localNumber, percent } from "../core/numbers.js";
-import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
+import { outsideShare, sayRow } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
-import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
+import { FIRST_WAY, sizeWords, unitOf, wayOf } from "../core/ways.js";
+import { collectRefs, cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, refresh } from "../lens/layout.js";
@@ -33,13 +33,13 @@ const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so th
 const PATCH_WORD = /\b((?:this )?patch(?:es)?|(?:Dieses )?Felde?r?n?)\b/i; // a patch in each language
 
 const HEAD_MARKUP = `
-  <h1 class="see-says" data-see="says"></h1>
-  <p class="see-invites" data-see="invites"></p>
-  <button type="button" class="see-plays" data-see="plays" aria-pressed="false">
+  <h1 class="see-says" data-ref="says"></h1>
+  <p class="see-invites" data-ref="invites"></p>
+  <button type="button" class="see-plays" data-ref="plays" aria-pressed="false">
     <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M1 0l11 6-11 6z"/></svg></button>
-  <button class="provenance" data-see="from"></button>`;
+  <button class="provenance" data-ref="from"></button>`;
 const STAIRS_MARKUP = `
-  <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
+  <p data-ref="largest"></p><canvas data-ref="stairs" aria-hidden="true"></canvas><p data-ref="dashed"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
@@ -84,13 +84,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
   let spokenLanguage = language();
   const words = (key, values) => seeWords(spokenLanguage, key, values);
-  const partNamed = (box, name) => box.querySelector(`[data-see="${name}"]`);
-  const sentenceElement = partNamed(headBox, "says");
-  const sourceElement = partNamed(headBox, "from");
-  const invitation = partNamed(headBox, "invites");
-  const playButton = partNamed(headBox, "plays");
-  const chart = partNamed(stairsBox, "stairs");
-  const dashedNote = partNamed(stairsBox, "dashed");
+  const { says: sentenceElement, from: sourceElement, invites: invitation, plays: playButton } = collectRefs(headBox);
+  const { largest: largestNote, stairs: chart, dashed: dashedNote } = collectRefs(stairsBox);
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const onclick = () => openDrawer(see.drawer === name ? "" : name);
     return doorBar.appendChild(make("button", { "data-door": name, "aria-expanded": "false", onclick }));
@@ -120,7 +115,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
     setText(nineTitle, words("convolution"));
-    setText(partNamed(stairsBox, "largest"), words("largest", { count: BAR_COUNT }));
+    setText(largestNote, words("largest", { count: BAR_COUNT }));
     moments.writeWords();
     writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
@@ -251,7 +246,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { shown } = frame;
     const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
-    const isReady = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
+    const isReady = answers.ready[view.head] && !shown.layerMissing;
     const start = view.head * pack.tokens;
     setVisible(outsideLine, isReady && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
@@ -260,10 +255,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (choice.opening.kind === "nothing" && !choice.opening.touched)
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
-    else if (!see.untouched) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // the sentence of Lab
-      sentence = { before: before + share + between, place, after };
-    }
+    else if (!see.untouched) sentence = sentenceOf(factsOf(lens)); // the sentence of Lab
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
     setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
@@ -294,7 +286,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
           head: pack.headNumbers[view.head],
           count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
           times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
-          brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
+          brightest: mainDomain && isReady ? sizeWords(mainDomain.high, unitOf(view)).replace(" ", "\u00a0") : "…",
           model: pack.header.engine
             ? words("computed", { model: main.trace.title, engine: pack.header.engine })
             : main.trace.title,
@@ -338,7 +330,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { view } = choice;
     const { shown, sorted } = frame;
     const { pack, answers, token, mainDomain } = shown;
-    if (!chart.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
+    if (!chart.width || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();

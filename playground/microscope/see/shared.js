@@ -5,7 +5,7 @@ import { layerOf } from "../core/core.js";
 import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
-import { printMap, putPreview, sentenceNow, sharedPicture } from "../lens/saving.js";
+import { canvasOfMap, putPreview, sentenceNow, sharedPicture } from "../lens/saving.js";
 import { drawLoop, loopShape, makeLoop, OUTLINE_UNIT } from "./loop.js";
 import { createLayerFilm } from "./play.js";
 
@@ -29,7 +29,7 @@ export function createShared(lens, see) {
     const [width, height] = shape.picture;
     const photo = makePhoto(data.main.picture.bitmap, width, height);
     const litCanvas = makeCanvas(width, height);
-    const print = printMap(lens, photo);
+    const print = canvasOfMap(lens, photo);
     const { mark } = picture;
     const unit = Math.max(width, height) / WIDE_PICTURE;
     drawPicture(litCanvas.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);

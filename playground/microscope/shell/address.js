@@ -13,6 +13,7 @@ import { ownPictures } from "./own.js";
 const page = { ...{ name: "microscope", path: null, arrived: 0 }, ...{ settings: {}, story: null, classLink: false } };
 
 // The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
+/** @type {any} */
 let view = {};
 
 // Whether the address's parameters follow a #, as on static hosts, or a ?. Browsers do not send the part behind a #.

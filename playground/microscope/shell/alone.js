@@ -5,6 +5,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";
 import { bringFromPage, defineLens } from "./element.js";
 
+/** @returns {any} */
 const partOfPage = (id) => document.getElementById(id);
 const isPublished = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 const { view: openingView, bare } = JSON.parse(partOfPage("start").textContent);

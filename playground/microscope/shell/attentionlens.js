@@ -151,6 +151,7 @@ export async function load(model) {
   });
 }
 
+/** @param {string} model @param {any} image @param {Options} [options] */
 async function runModel(model, image, { signal } = {}) {
   const id = await bringPicture(image);
   try {
@@ -207,6 +208,7 @@ function tokenIn(shape, query) {
 
 // Parses "layer=4&head=0&query=7,5", a view as in an address of the playground.
 function viewIn(text) {
+  /** @type {any} */
   const view = {};
   for (const [name, value] of new URLSearchParams(text.replace(/^[?#]/, ""))) {
     if (!(name in DEFAULT_VIEW))

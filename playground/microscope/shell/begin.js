@@ -3,6 +3,7 @@
 // digest.
 import { unzipped } from "../core/container.js";
 
+/** @type {HTMLScriptElement} */
 const ownScript = document.querySelector("script[data-begin]");
 const { styles, script, font } = JSON.parse(ownScript.dataset.begin);
 const fileHere = (name) => new URL(name, ownScript.src).href;

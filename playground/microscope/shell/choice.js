@@ -111,6 +111,7 @@ const pictureOf = ({ sample, mine }) => (mine ? { mine } : { sample });
 // ------------------------------------------------------------------------------------------------------- in an address
 
 export function wordsOf({ sample, mine, model, detail, beside }) {
+  /** @type {Record<string, string>} */
   const words = { model, ...(mine ? { mine } : { sample }) };
   if (detail > 1) words.detail = String(detail);
   if (beside) {

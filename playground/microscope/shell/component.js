@@ -3,42 +3,36 @@
 import { createLens } from "../lens/lens.js";
 
 export default function lensOfStreamlit({ data, parentElement, setStateValue }) {
-  const { id, title, numbers, picture, view, height } = data;
-  const mounted = (parentElement.__attention ??= begin(
-    parentElement.querySelector("[data-lens]"),
-    height,
-    setStateValue,
-  ));
+  const mounted = (parentElement.__attention ??= begin(parentElement.querySelector("[data-lens]"), data.height));
   mounted.tell = setStateValue;
-  if (mounted.id === id) mounted.lens.update({ view });
-  else mounted.show({ id, title, numbers, picture, view });
+  mounted.show(data);
   return () => {
     mounted.lens.destroy();
     delete parentElement.__attention;
   };
 }
 
-function begin(place, height, tell) {
-  const mounted = { id: "", content: null, tell, patch: null, lens: null, show: null };
-  mounted.lens = createLens(place, {
-    source: {
-      offers: [],
-      layers: async ({ id }) => bytesOf(mounted.content.get(id).numbers),
-      picture: async ({ id }) => createImageBitmap(new Blob([bytesOf(mounted.content.get(id).picture)])),
+function begin(place, height) {
+  let [shown, patch] = [{ id: "", numbers: "", picture: "" }, null];
+  const source = {
+    offers: [],
+    layers: async () => bytesOf(shown.numbers),
+    picture: async () => createImageBitmap(new Blob([bytesOf(shown.picture)])),
+  };
+  const onView = ({ query, locked }) => {
+    if (!locked || query === patch) return;
+    patch = query;
+    mounted.tell("patch", query);
+  };
+  const lens = createLens(place, { source, ui: { height, bare: true }, link: null, onView });
+  const mounted = {
+    lens,
+    tell: null,
+    show({ id, title, numbers, picture, view }) {
+      if (id === shown.id) return lens.update({ view });
+      shown = { id, numbers, picture };
+      lens.show({ main: { id, title, picture: { id, title: "" } }, view });
     },
-    ui: { height, bare: true },
-    link: null,
-    onView: ({ query, locked }) => {
-      if (!locked || query === mounted.patch) return;
-      mounted.patch = query;
-      mounted.tell("patch", query);
-    },
-  });
-  mounted.content = new Map();
-  mounted.show = ({ id, title, numbers, picture, view }) => {
-    mounted.id = id;
-    mounted.content = new Map([[id, { numbers, picture }]]);
-    mounted.lens.show({ main: { id, title, picture: { id, title: "" } }, view });
   };
   return mounted;
 }

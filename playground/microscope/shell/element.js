@@ -21,7 +21,9 @@ const elementParts = { bring: null, sheets: null };
 const NOT_WORKED = "The attention lens can't show this here.";
 const USUAL_HEIGHT = 600; // pixels: the default height
 
-export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
+const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? Object); // none under Node
+
+export class AttentionLens extends Base {
   static observedAttributes = ["model", "numbers", "picture", "view"];
 
   #place = null;
@@ -63,7 +65,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   }
 
   #build() {
-    const root = elementParts.sheets ? this.attachShadow({ mode: "open" }) : this;
+    const root = /** @type {any} */ (elementParts.sheets ? this.attachShadow({ mode: "open" }) : this);
     if (elementParts.sheets) root.adoptedStyleSheets = elementParts.sheets;
     this.#place = make("div");
     this.#errorLine = make("p", { className: "trouble", hidden: true });

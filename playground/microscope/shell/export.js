@@ -32,8 +32,7 @@ function wordsOfExport(words, theme) {
   return new URLSearchParams(entries.filter(([, value]) => value !== null && value !== undefined));
 }
 
-// Fills the sheet. words: parameters of choice and view; ask: sends a request, as in http.js; theme: "light" or "dark";
-// share(): opens the sheet that makes loops; signal: aborted when the sheet closes.
+// words: parameters of choice and view; share(): opens the sheet that makes loops.
 export function fillExport(box, { words, ask: sendRequest, theme, share, signal: closing }) {
   let lastAnswer = null; // the server's last answer
   let request = new AbortController(); // of the running preview
@@ -125,6 +124,7 @@ async function imageOf(blob) {
 function exportChoice(name, onChoice) {
   const isSwitch = name === "caption";
   const words = EXPORT_HEADINGS[name];
+  /** @type {any} */
   const control = isSwitch ? make("input", { type: "checkbox" }) : make("select", { "aria-label": words });
   control.onchange = () => {
     exportOptions[name] = isSwitch ? control.checked : control.value;

@@ -1,5 +1,7 @@
-// Sends requests to the server. A refused request throws an error with a sentence for people. If the browser itself can
-// answer, nothing is sent.
+// Sends requests to the server. A refused request throws an error with a sentence for people. In a folder without a
+// server the page itself answers.
+
+import { keepText, keptText } from "./kept.js";
 
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
 // A page opened by a class link keeps the secret only as long as the tab is open.
@@ -12,41 +14,23 @@ let key = null;
 export const onlyThisTab = () => new URLSearchParams(location.search).get("class") === "yes";
 
 export function ownKey() {
-  key ??= readKey() ?? makeKey();
+  key ??= keptText(STORAGE_NAME, storage);
+  if (!KEY_PATTERN.test(key ?? "")) {
+    const letters = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
+    key = letters.replaceAll("+", "-").replaceAll("/", "_");
+    keepText(STORAGE_NAME, key, storage);
+  }
   return key;
 }
 
 const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
 
-function readKey() {
-  try {
-    const storedKey = storage().getItem(STORAGE_NAME);
-    return KEY_PATTERN.test(storedKey ?? "") ? storedKey : null;
-  } catch {
-    return null; // storage is forbidden, so the key lasts as long as the page
-  }
-}
-
-function makeKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(24));
-  const newKey = btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
-  try {
-    storage().setItem(STORAGE_NAME, newKey);
-  } catch {
-    // storage is forbidden
-  }
-  return newKey;
-}
-
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let localAnswer = null;
 
-// Sets the function `answer(path, {method, body, headers, signal, travels})`, which is called before each request. It
-// returns a response, or null to send the request to the server. `travels`: whether only the server may answer.
+// Sets the function `answer(path, {method, body, headers, signal})`, which answers each request in place of a server;
 // `base`: the new base of all addresses.
-export function answerHere(answer, base = root) {
+export function answerHere(answer, base) {
   localAnswer = answer;
   root = new URL(base);
 }
@@ -71,11 +55,12 @@ export const mayPass = ({ status }) => PASSING_STATUSES.includes(status);
 const PROXY_TIMEOUT = 504;
 const LONG_MS = 10_000; // an earlier 504 has another reason
 
-export async function ask(path, { method = "GET", body, headers = {}, signal, travels } = {}) {
+/** @param {string} path @param {Options} [options] */
+export async function ask(path, { method = "GET", body, headers = {}, signal } = {}) {
   for (;;) {
     const request = { method, body, headers, signal };
     const askedAt = performance.now();
-    const response = await (localAnswer?.(path, { ...request, travels }) ?? askServer(path, request));
+    const response = await (localAnswer ?? askServer)(path, request);
     if (response.ok) return response;
     if (response.status !== PROXY_TIMEOUT || performance.now() - askedAt < LONG_MS) throw await refusalOf(response);
   }

@@ -13,6 +13,7 @@ const MOST_TRACES = 60; // number of trace descriptions
 export function createHttpSource({ bringAgain }) {
   const knownTraces = new Map(); // address parameters → trace, for samples
 
+  /** @param {string} path @param {Options} [options] */
   const request = (path, { signal } = {}) => askAgain(bringAgain, path, { signal });
   const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
@@ -29,6 +30,7 @@ export function createHttpSource({ bringAgain }) {
   }
   const fetchMatrix = async (...part) => (await fetchWithHeader(...part)).matrix;
 
+  /** @type {Source} */
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
@@ -47,17 +49,13 @@ export function createHttpSource({ bringAgain }) {
     },
     forget: () => knownTraces.clear(),
 
-    rounds: true,
-    async layers(trace, layers, { heads, rounded, signal } = {}) {
-      const words = {
-        ...(layers && { layers: layers.join(",") }),
-        ...(heads && { heads: heads.join(",") }),
-        ...(rounded && { rounded: "yes" }),
-      };
+    async layers(trace, layers, { heads, signal } = {}) {
+      const words = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
       return bytesOf(await request(layersAddress(trace, words), { signal }));
     },
     picture: async (trace, options) => createImageBitmap(await (await request(trace.picture.address, options)).blob()),
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
+    values: (trace, layer, options) => fetchMatrix(trace, "values", { layer }, options),
     flows: (trace, options) => fetchMatrix(trace, "flows", {}, options),
     relevance: (trace, question, options) => fetchMatrix(trace, "relevance", question, options),
     label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),
@@ -95,8 +93,8 @@ export function createHttpSource({ bringAgain }) {
   return source;
 }
 
-// The document's source. It uses HTTP and sends own pictures again if the server forgot them; models that this browser
-// can compute are left to another source, see askNearer.
+// The document's source. It uses HTTP and sends own pictures again if the server forgot them. A folder without a server
+// replaces its methods.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -107,28 +105,14 @@ export const source = createHttpSource({
   },
 });
 
-// Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.
-export function preferSource(nearSource) {
-  const server = { ...source };
-  const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
-  for (const [name, method] of Object.entries({ ...server, ...nearSource }))
-    if (typeof method === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
-  source.forget = server.forget;
-  const { keeps, keepsPictures, rounds = server.rounds } = nearSource;
-  Object.assign(source, { keeps, keepsPictures, rounds });
-}
-
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
 // once it has the network's weights.
 
 const MISSING_NETWORK = "This page was written without the network that would compute that.";
 
-// computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
-// before a download, …}}, for each model whose weights the page can load. isKept(model): a promise of whether the
-// weights are in this browser. preparedOf(words): the prepared files of a sample, or null: {opening: {layer, head,
-// file} or null, upper: the default layer, layers: a file for each layer, names: the file with the names of heads, or
-// null, inside: {layer, head, query, file} or null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
-// whether the page was written with this model, even if its weights are missing.
+// preparedOf(words): the record of a sample's files (`_write_layers` of serving/site_files.py), or null; read(file): a
+// promise of a file's bytes; isKept(model): of whether the weights are in this browser; without: the sentence about a
+// missing network; knows(model): whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = MISSING_NETWORK, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
@@ -152,17 +136,14 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
 
   return {
     ...computing,
-    has: () => true,
-    rounds: false, // rounded layers are never requested: the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
       const trace = await computing.open(words, options);
-      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
+      if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
       const offers = [
         ...(isHere(words.model) ? computing.offers : ["layers"]),
-        ...(prepared.names ? ["names"] : []),
-        ...(prepared.inside ? ["inside"] : []),
+        ...["names", "inside"].filter((kind) => prepared[kind]),
       ];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },

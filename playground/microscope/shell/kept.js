@@ -1,19 +1,20 @@
 // Short texts that this browser keeps. Where storage is forbidden or full, they last as long as the page.
 
 const inMemory = new Map();
+const usual = () => localStorage;
 
-export function keptText(name) {
+export function keptText(name, storage = usual) {
   try {
-    return inMemory.get(name) ?? localStorage.getItem(name);
+    return inMemory.get(name) ?? storage().getItem(name);
   } catch {
     return null;
   }
 }
 
-export function keepText(name, text) {
+export function keepText(name, text, storage = usual) {
   inMemory.delete(name);
   try {
-    localStorage.setItem(name, text);
+    storage().setItem(name, text);
   } catch {
     inMemory.set(name, text);
   }

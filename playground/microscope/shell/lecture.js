@@ -35,6 +35,7 @@ function startLecture() {
     const trace = { id: "file", title: model, model, picture: { id: "picture", title, parts } };
     return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });
+  /** @type {any} */
   const element = document.querySelector("attention-lens");
   addEventListener("message", ({ data, source }) => {
     if (source !== parent || !Number.isInteger(data?.scene)) return;
@@ -44,7 +45,8 @@ function startLecture() {
   addEventListener(
     "keydown",
     (event) => {
-      if (event.target.closest("input") || event.altKey || event.ctrlKey || event.metaKey) return;
+      const target = /** @type {Element} */ (event.target);
+      if (target.closest("input") || event.altKey || event.ctrlKey || event.metaKey) return;
       if (!(event.key in DECK_KEYS) && event.key.toLowerCase() !== "n") return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -59,12 +61,6 @@ function startLecture() {
 }
 
 // A class without members, for a story without a server.
-const EMPTY_CLASS = {
-  now: () => null,
-  follow() {},
-  go() {},
-  keepsBoard: () => false,
-  headIn: () => ({ drawHead() {} }),
-};
+const EMPTY_CLASS = { now: () => null, follow() {}, go() {}, headIn: () => ({ drawHead() {} }) };
 
 startLecture();

@@ -1,7 +1,7 @@
 // A class on a lesson's page: while a class runs, the step's question goes to its phones, and its guesses stand below
 // the question.
 
-import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
+import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { gradesOf, heatDigits } from "../core/grades.js";
 import { nearestGuess } from "../core/guesses.js";
 import { namedPlaces } from "../core/places.js";
@@ -20,15 +20,7 @@ export function bringLessonToClass(room, { title }) {
   const [box, head, board] = ["class-lesson", "story-class", "class-board"].map((className) => make("div", className));
   box.append(head, board);
   const bar = createClassBar(head, klass);
-  const shown = {
-    record: null,
-    image: "",
-    reveal: null,
-    cover: null,
-    isCovered: false,
-    wantsPicture: false,
-    drawnKey: "",
-  };
+  const shown = { record: null, image: "", reveal: null, cover: null, isCovered: false, drawnKey: "" };
 
   function draw() {
     const now = klass.now();
@@ -42,21 +34,16 @@ export function bringLessonToClass(room, { title }) {
     if (!shown.isCovered && !isTold) shown.cover(); // the lecturer may have guessed it before
     shown.isCovered = true;
     const state = { language: language(), now, of: isAsked ? now.question : null };
-    const { wantsPicture } = shown;
+    const wantsPicture = klass.wantsPicture();
     const key = JSON.stringify([shown.record, state.language, state.of, now.phones, wantsPicture]);
-    if (shown.drawnKey === key || keepClassBoard(board, state)) return;
+    if (shown.drawnKey === key) return;
     shown.drawnKey = key;
     drawClassBoard(board, { ...state, asked: shown.record, act, ask, wantsPicture, picture });
   }
 
-  // Phones get the lecturer's own photograph only with consent.
   function ask(mayTravel) {
     const { mine, sample } = choice.now;
-    const asksForPlace = shown.record.question.guess.kind === "Place";
-    shown.wantsPicture = asksForPlace && Boolean(mine) && mayTravel === undefined;
-    const address = mine ? `api/pictures/${mine}.jpg` : sampleNamed(sample).picture;
-    if (!asksForPlace || !mine || mayTravel) klass.ask(shown.record, asksForPlace ? address : "", mayTravel);
-    draw();
+    klass.ask(shown.record, mine ? `api/pictures/${mine}.jpg` : sampleNamed(sample).picture, mayTravel);
   }
 
   const picture = () => make("img", { src: shown.image, alt: "" });

@@ -1,7 +1,5 @@
-// A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern}}, steps: [{name, title, picture: whether it is about the picture on
-// view, settings: their names, file: where the step's parts are, asks: names of the settings after which the parts are
-// asked for again}]}.
+// A lesson's page: its steps, one at a time. `lesson_record` of serving/site_files.py makes a lesson's record; `asks` of a
+// step: names of the settings after which its parts are asked for again.
 import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
@@ -10,12 +8,10 @@ import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { readPageData } from "./pagedata.js";
 
-// page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step, more): where a step's parts
-// are for the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address,
-// kit: where that is what all lessons share (playground/serving/lesson_scripts.py), with `picture`, the sample and the
-// model of all lessons in a folder without a server}; words: the address's parameters; tell(settings, what):
-// called when the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what
-// another address says, end()}.
+// lesson: {record: where the record is, kit: where that is what all lessons share (serving/lesson_scripts.py), with
+// `picture`, the sample and the model of all lessons in a folder without a server; parts(step, more): where a step's
+// parts are; read(name, {signal}): a promise of the bytes there; fileAt(name): an address}; tell(settings, what) is
+// called when the reader has changed `what`. follow(words) shows what another address says.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;
@@ -200,7 +196,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     former?.end();
     shown = player;
     idea.hidden = step !== steps[0];
-    for (const button of tabs.children) {
+    for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (tabs.children)) {
       const isCurrent = button.dataset.step === step.name;
       button.setAttribute("aria-current", isCurrent ? "step" : "false");
       if (isCurrent) tabs.scrollLeft = button.offsetLeft - (tabs.clientWidth - button.offsetWidth) / 2; // on a phone

@@ -216,7 +216,7 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
       const isFetching = entry.card.name === fetchingModel.now?.card.name;
       if (isFetching && !entry.hide) entry.hide = showFetching(entry.item);
       if (isFetching || !entry.hide) continue;
-      const hadFocus = entry.item.contains(root.getRootNode().activeElement);
+      const hadFocus = entry.item.contains(document.activeElement);
       entry.hide = entry.hide();
       if (hadFocus) entry.button.focus({ preventScroll: true });
     }

@@ -13,8 +13,7 @@ const ALL_HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// files: {soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes:
-// total size of files and weights}. kept, networks: see siteanswers.js. siteFile(name): a file's address.
+// files: see `write_offline_list` of serving/site_files.py; kept, networks: see siteanswers.js.
 export function offerOffline(files, { kept: store, networks, siteFile }, footer, button) {
   const { soon: firstFiles, all: listFile, bytes: total } = files;
   const cache = () => caches.open(FILES_CACHE);
@@ -101,8 +100,8 @@ export function offerOffline(files, { kept: store, networks, siteFile }, footer,
 
 const firstPicture = () =>
   new Promise((resolve) => {
-    if (shownTrace.now) return resolve();
-    const onPicture = () => [shownTrace.listeners.delete(onPicture), resolve()];
+    if (shownTrace.now) return resolve(true);
+    const onPicture = () => [shownTrace.listeners.delete(onPicture), resolve(true)];
     shownTrace.listeners.add(onPicture);
   });
 

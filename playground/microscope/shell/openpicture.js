@@ -8,8 +8,6 @@ import { createIcon } from "./toolbarparts.js";
 // A computer's camera; the browser asks for permission only when the button is pressed. (Phones use a file input with
 // `capture`, below.)
 
-export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
-
 // Replaces `button` by the camera's picture and a button that takes a photograph. onFiles(file) receives the
 // photograph.
 export async function startCamera(button, onFiles, signal) {
@@ -57,13 +55,8 @@ export function picturesAmong(files) {
 const PRIVACY_NOTE =
   "This browser keeps your pictures until you forget them; the server holds them in memory while you are here.";
 
-// take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
-// takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
-// pictures.
-export function fillOpenPicture(
-  box,
-  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, signal },
-) {
+// labelled: {count, what: a word for them} of numbered pictures; kept: a sentence about the privacy of pictures.
+export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, kept = PRIVACY_NOTE, signal }) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
   chooser.input.multiple = true;
@@ -73,11 +66,11 @@ export function fillOpenPicture(
     box.append(photograph.label, chooser.label);
   } else {
     box.append(chooser.label);
-    if (hasCamera()) box.append(cameraButton(onFiles, signal));
+    if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal)); // missing without https
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
-  box.append(noteLine(privacyNote));
+  box.append(noteLine(kept));
 }
 
 function fileButton(words, icon, onFiles) {
@@ -86,10 +79,9 @@ function fileButton(words, icon, onFiles) {
   return { label: make("label", "wide", createIcon(icon), words, input), input };
 }
 
-const wideButton = (words, onclick) => make("button", { className: "wide", onclick }, createIcon("camera"), words);
-
 function cameraButton(onFiles, signal) {
-  const button = wideButton("Use the camera", () => startCamera(button, (file) => onFiles([file]), signal));
+  const button = make("button", "wide", createIcon("camera"), "Use the camera");
+  button.onclick = () => startCamera(button, (file) => onFiles([file]), signal);
   return button;
 }
 
@@ -129,7 +121,7 @@ const INVITATION_STYLE =
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
 // Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
-export function takeDroppedAndPasted(onFiles, isWanted, signal) {
+export function takeDroppedAndPasted(onFiles, isWanted) {
   const invitation = make("div", { style: INVITATION_STYLE }, "Drop your picture");
   const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
@@ -147,10 +139,9 @@ export function takeDroppedAndPasted(onFiles, isWanted, signal) {
     event.preventDefault(); // otherwise the browser would leave the page for the file
     showInvitation(true);
   };
-  document.addEventListener("dragover", onDragOver, { signal });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? showInvitation(false), { signal });
-  document.addEventListener("drop", () => showInvitation(false), { signal, capture: true });
-  document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event), { signal });
-  document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event), { signal });
-  signal.addEventListener("abort", () => showInvitation(false));
+  document.addEventListener("dragover", onDragOver);
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? showInvitation(false));
+  document.addEventListener("drop", () => showInvitation(false), { capture: true });
+  document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event));
+  document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event));
 }

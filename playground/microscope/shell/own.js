@@ -3,9 +3,8 @@
 
 import { choice, firstSample } from "./choice.js";
 import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
-import { keepText, keptText } from "./kept.js";
 
-const STAYED_HERE = "Your photograph stayed in this browser.";
+const MOST_BYTES = 32e6; // of a file: the server's limit
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
 let album = []; // [{id, title, src, blob, when}], the newest last
@@ -30,12 +29,12 @@ export const ownPictures = {
   get sendingCount() {
     return sendingCount;
   },
-  // A promise of whether a picture that is only in this browser may be sent to the server.
-  mayTravel: async () => true,
   read: () => (albumPromise ??= readOnce()),
   // Sends a file to the server and shows the picture. options: {signal}, see http.js. If the server refuses,
   // the error is a Refusal with the reason.
   async open(file, options = {}) {
+    const size = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_BYTES / 1e6} MB can be opened.`;
+    if (file.size > MOST_BYTES) throw new Refusal(413, size);
     ownPictures.lastFile = file;
     changeSendingCount(1);
     try {
@@ -79,8 +78,7 @@ async function bringOnce(id) {
   await ownPictures.read();
   const picture = album.find((entry) => entry.id === id);
   if (!picture) return false;
-  if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED_HERE);
-  if (picture.blob) await sendPicture(picture.blob, picture.title, { travels: true });
+  if (picture.blob) await sendPicture(picture.blob, picture.title);
   else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
   sentAgainAt.set(id, performance.now());
   return true;
@@ -108,7 +106,7 @@ function changeSendingCount(change) {
 
 const tellAlbum = () => albumListeners.forEach((listener) => listener(album));
 
-const sendPicture = (blob, name, options) => {
+const sendPicture = (blob, name, options = {}) => {
   const headers = { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) };
   return askJson("api/pictures", { ...options, method: "POST", body: blob, headers });
 };
@@ -166,10 +164,3 @@ function openDatabase() {
     request.onerror = request.onblocked = () => reject(request.error);
   });
 }
-
-// The saved scenes of the microscope, stored in this browser.
-
-const SCENES_KEY = "attention-playground-scenes";
-
-export const keptScenes = () => keptText(SCENES_KEY);
-export const keepScenes = (text) => keepText(SCENES_KEY, text);

@@ -30,8 +30,7 @@ let room = null; // what is shown instead of the microscope: {end(), follow(word
 let pagesOpened = 0;
 let showBar = null;
 
-// host: {toolbar: fields of the toolbar's host, lessonOf(page): see lessonpage.js, follows: whether lessons show the
-// chosen picture and model}
+// host.follows: whether lessons show the chosen picture and model
 export function beginPage(host) {
   openStoryPage();
   showBar = mountToolbar(partOfPage("toolbar").firstElementChild, host.toolbar);
@@ -104,7 +103,7 @@ function showRoom(place, page, host) {
 // A link to another page of ours opens it in this document, with the same picture and model unless it names a picture.
 function followLinks(host) {
   partOfPage("lesson").addEventListener("click", (event) => {
-    const link = event.composedPath().find(({ href }) => href);
+    const link = /** @type {any[]} */ (event.composedPath()).find(({ href }) => href);
     if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const { origin, pathname, search, hash } = new URL(link.href);
     const { page, ...words } = Object.fromEntries(new URLSearchParams((isBehindHash() ? hash : search).slice(1)));

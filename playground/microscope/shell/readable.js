@@ -1,5 +1,6 @@
 // Reads a person's file upright, with transparent pixels on white, as Python does (playground/pictures/images.py).
 
+/** @type {ImageBitmapOptions} */
 const UPRIGHT = { imageOrientation: "from-image" };
 
 function onWhite(bitmap) {
@@ -41,32 +42,4 @@ export async function toBitmap(file, options = {}) {
   clearTimeout(entry.timer);
   entry.timer = setTimeout(() => entry === lastDecoded && dropDecoded(), DECODED_LIFETIME);
   return copy;
-}
-
-// Below: makes a large photograph smaller before it is sent, because sending the whole file would take longer.
-
-const SHRUNK_FROM_BYTES = 8e6; // bytes: smaller files are not resized
-const MOST_UPLOAD = 32e6; //       bytes: the limit of an upload
-const LONGEST_SIDE = 2048; // pixels
-
-// Returns the file, or a smaller one of the same name if the file is large. A file that the browser can't open is
-// returned unchanged; the server then reports the error.
-export async function shrinkIfLarge(file) {
-  if (file.size <= SHRUNK_FROM_BYTES) return file;
-  const shrunkFile = await shrinkFile(file).catch(() => file);
-  if (shrunkFile.size <= MOST_UPLOAD) return shrunkFile;
-  const sentence = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_UPLOAD / 1e6} MB can be opened.`;
-  throw Object.assign(new Error(sentence), { says: sentence });
-}
-
-async function shrinkFile(file) {
-  const bitmap = await createImageBitmap(file);
-  const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
-  const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
-  const context = canvas.getContext("2d", { alpha: false });
-  Object.assign(context, { fillStyle: "white", imageSmoothingQuality: "high" });
-  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no transparency
-  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-  const blob = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
-  return new File([blob], file.name, { type: blob.type });
 }

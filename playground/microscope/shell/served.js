@@ -5,8 +5,6 @@ import { fillExport } from "./export.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { beginPage } from "./page.js";
-import { readPageData } from "./pagedata.js";
-import { computeOwnHere } from "./siteanswers.js";
 
 // The parameters for a lesson's parts: those of the address, and the head on view in the microscope. They stand in one
 // order, so that the browser finds again what it has kept.
@@ -19,8 +17,6 @@ function lessonWords(more) {
   return words;
 }
 
-const { computes } = readPageData();
-if (computes.length) computeOwnHere(computes);
 beginPage({
   follows: true,
   toolbar: { fillExport },

@@ -1,8 +1,7 @@
 // Caches the page for visits without an internet connection. File names contain digests, so a cached file never
 // changes; only for the page itself the network is asked first. Files of the previous version stay, because a tab may
-// still show that version. The page caches weights (siteanswers.js). The worker adds to each answer the two headers
-// that isolate the page, so that the engine's threads may share memory on hosts that don't send them. A line before
-// this script sets `writtenSite`: {version, core: names of files to cache at once, names: of all files}.
+// still show that version. The page caches weights (siteanswers.js). A line before this script sets `writtenSite`:
+// {version, core: names of files to cache at once, names: of all files}.
 
 const SITE = globalThis.writtenSite;
 const FILES_CACHE = "attention-playground-files";
@@ -14,21 +13,13 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const isOurs = request.url.startsWith(registration.scope) && request.method === "GET";
   if (!isOurs) return;
-  if (request.mode === "navigate") event.respondWith(answerWithPage(request).then(withIsolation));
-  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request).then(withIsolation));
+  if (request.mode === "navigate") event.respondWith(answerWithPage(request));
+  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request));
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
 const isPage = (name) => name === "./" || name.endsWith(".html"); // the page's name has no digest
 const openCache = () => caches.open(FILES_CACHE);
-
-function withIsolation(answer) {
-  if (!answer.ok) return answer;
-  const headers = new Headers(answer.headers);
-  headers.set("Cross-Origin-Opener-Policy", "same-origin");
-  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
-  return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers });
-}
 
 async function keepCore() {
   const cache = await openCache();

@@ -5,7 +5,7 @@ import { unzipped } from "../core/container.js";
 import { putWordsBehindHash } from "./address.js";
 import { catalogue, sampleNamed } from "./choice.js";
 import { answerHere, fetchFile } from "./http.js";
-import { createPreparedSource, preferSource } from "./httpsource.js";
+import { createPreparedSource, source } from "./httpsource.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { offerOffline } from "./offline.js";
@@ -20,11 +20,13 @@ const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
 // lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see offerOffline}
+/** @type {HTMLScriptElement} */
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
 const siteFile = (name) => new URL(name, siteRoot).href;
 
+/** @param {string} name @param {Options} [options] */
 async function readFile(name, { signal } = {}) {
   const bytes = new Uint8Array(await (await fetchFile(siteFile(name), { signal })).arrayBuffer());
   return name.endsWith(".packed") ? unzipped(bytes) : bytes;
@@ -124,7 +126,7 @@ answerHere(
   }),
   siteRoot,
 );
-preferSource(prepared);
+Object.assign(source, prepared);
 beginPage({
   follows: false,
   lessonOf: (page) => ({

@@ -1,11 +1,7 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
-import { withSharedMemory } from "../engine/threads.js";
-import { catalogue } from "./choice.js";
-import { addressOf, answerHere, askJson, fetchFile } from "./http.js";
-import { createPreparedSource, preferSource } from "./httpsource.js";
-import { notify } from "./notice.js";
+import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
@@ -27,10 +23,8 @@ const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
-// catalogueFrom(list): makes the catalogue of choice.js from the list of samples; arrived(model): called when a model
-// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments;
-// teach: the file of the page Teach.
+// kept: see createKeptWeights; catalogueFrom(list): makes the catalogue of choice.js from the list of samples;
+// arrived(model): called when a model has been downloaded; wall, teach: files of these pages.
 export function createPageAnswers({
   models,
   kept: store,
@@ -128,66 +122,6 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// Below: if the operator wants so, the browser computes the attention of a person's own photographs and does not send
-// them. Before a function that needs Python, the person is asked.
-
-const ENGINE = "api/engine";
-const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
-const COMPUTED_HERE = ["open", "layers", "picture", "features", "flows", "rollout", "whole", "moved", "names"];
-
-// `models`: names of the models that this browser can run.
-export function computeOwnHere(models) {
-  const allowedIds = new Set(); // photographs that may be sent
-  let startPromise = null;
-  const startOnce = () => {
-    startPromise ??= begin();
-    startPromise.catch(() => {
-      startPromise = null; // a failed start is repeated by the next request
-    });
-    return startPromise;
-  };
-
-  async function begin() {
-    const engine = await askJson(ENGINE);
-    const { kept: store, networks, computing } = computeHere(engine, addressOf, ({ mine }) => ownPicture(mine));
-    const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
-    const onModelArrived = (model) => {
-      catalogue.own = { model, detail: 1 };
-    };
-    const answers = createPageAnswers({ models: networks, kept: store, arrived: onModelArrived });
-    const smallModel = Object.keys(networks).find((name) => !networks[name].asked);
-    if (smallModel && !(await store.isKept(catalogue.own.model))) catalogue.own = { model: smallModel, detail: 1 };
-    return { source, answers };
-  }
-
-  const isAnsweredHere = (path, { method, travels: goesToServer }) =>
-    (path === "api/pictures" && method === "POST" && !goesToServer) ||
-    (path.startsWith("api/fetching?") && models.includes(new URLSearchParams(path.split("?")[1]).get("model")));
-  answerHere((path, request) =>
-    isAnsweredHere(path, request) ? startOnce().then(({ answers }) => answers(path, request)) : null,
-  );
-
-  const afterStart =
-    (name) =>
-    async (...args) =>
-      (await startOnce()).source[name](...args);
-  const isComputedHere = (trace) => Boolean((trace.words ?? trace).mine) && models.includes(trace.model);
-  preferSource({ has: isComputedHere, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])) });
-
-  ownPictures.mayTravel = async (id) => {
-    if (!allowedIds.has(id) && (await askToSend())) allowedIds.add(id);
-    return allowedIds.has(id);
-  };
-}
-
-const askToSend = () =>
-  new Promise((resolve) => {
-    const action = { label: "Send it", act: () => resolve(true) };
-    notify(WOULD_TRAVEL, { action, closed: () => resolve(false) });
-  });
-
-// Below: the weights of networks in this browser, and a source that runs the networks in a worker.
-
 // Caches weights in this browser. File names contain digests, so a cached file never belongs to another version.
 
 const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
@@ -228,6 +162,7 @@ export function createKeptWeights(files, addressOf) {
   return {
     isKept: async (model) => Boolean(await keptFile(files[model].file)),
     // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
+    /** @param {string} model @param {Options} [options] */
     async read(model, { tell: onProgress = () => {}, signal } = {}) {
       const kept = await keptFile(files[model].file);
       return kept ? new Uint8Array(await kept.arrayBuffer()) : download(model, onProgress, signal);
@@ -280,18 +215,13 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// engine: names of files {worker, kernels} and {cards: {model: …}, weights: {model: {file, bytes, digest, …}}};
-// addressOf(name): a file's address; pictureOf: see workersource.js.
 export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
-  const isShared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
-      const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
-      return WebAssembly.compile(isShared ? withSharedMemory(bytes) : bytes);
+      return WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer());
     },
-    shared: isShared,
     models: cards,
     weightsOf: (name) => store.read(name),
     pictureOf,
@@ -300,21 +230,11 @@ export function computeHere({ worker, kernels, cards, weights }, addressOf, pict
   return { kept: store, networks, computing };
 }
 
-// A person's own picture for workersource.js.
+// A person's own picture for workersource.js. `width` and `height` are there if this page opened it, and not a server.
 export async function ownPicture(id) {
   await ownPictures.read();
-  const entry = ownPictures.list.find((item) => item.id === id);
-  if (!entry?.blob)
-    throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const description = { title: entry.title, credit: "", hint: "", start: undefined };
-  return { id, ...description, ...(await sizeOf(entry)), file: async () => entry.blob };
-}
-
-// The picture's size: stored if this browser opened the picture; otherwise the picture is decoded again.
-async function sizeOf({ blob, width, height }) {
-  if (width) return { width, height };
-  const bitmap = await toBitmap(blob);
-  const size = { width: bitmap.width, height: bitmap.height };
-  bitmap.close();
-  return size;
+  const { blob, title, width, height } = ownPictures.list.find((item) => item.id === id) ?? {};
+  if (blob && width)
+    return { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob };
+  throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
 }

@@ -17,12 +17,14 @@ import {
 } from "./choice.js";
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
+import { keepText, keptText } from "./kept.js";
 import { forgetNotice, notify } from "./notice.js";
-import { keepScenes, keptScenes, ownPictures } from "./own.js";
+import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
+const SCENES_KEY = "attention-playground-scenes";
 const ON_ITS_WAY = "Your photograph is on its way";
 const ANOTHER_READS = "Another model is reading";
 export const FADE_DELAY = 1000; // milliseconds for which the former model's picture stands while another model reads
@@ -71,7 +73,11 @@ export function mountStage(root, below) {
     },
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
-    scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
+    scenes: {
+      read: () => keptText(SCENES_KEY),
+      write: (text) => keepText(SCENES_KEY, text),
+      show: (address) => visit.go(address),
+    },
     figures: isBehindHash() ? null : () => visit.figures?.(),
     see: (lens) =>
       createSee(lens, {
@@ -96,7 +102,7 @@ export function mountStage(root, below) {
   choice.follow((_, options) => showChoice(stage, options));
   visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
   ownPictures.follow(() => waitForOwn(stage));
-  ready().then(() => stage.hasBegun || showChoice(stage, { view: viewNow() }));
+  ready().then(() => void (stage.hasBegun || showChoice(stage, { view: viewNow() })));
   return stage;
 }
 

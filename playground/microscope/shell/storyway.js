@@ -1,7 +1,7 @@
 // Connects the story to the address, which contains the number of the scene, so that Back leads to the former scene.
 // Below: the lecturer's class.
 
-import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
+import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
 import { isQuestion } from "../story/questions.js";
@@ -60,12 +60,7 @@ export const storyWay = ({ page }) => ({
 export function classOfStory(language) {
   const command = isBehindHash() ? (readPageData().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
-  return {
-    ...klass,
-    headIn: (place) => createClassBar(place, klass),
-    board: drawClassBoard,
-    keepsBoard: keepClassBoard,
-  };
+  return { ...klass, headIn: (place) => createClassBar(place, klass), board: drawClassBoard };
 }
 
 // Begins the story from the menu.
@@ -85,7 +80,16 @@ const OWN_PICTURE_PATH = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
 const POLL_PAUSE = 300; // ms between two requests, so that one answer reports many guesses
 
 const classListeners = new Set();
-const lecture = { code: "", secret: "", now: null, says: "", codeShown: true, pollRound: 0, sentScene: "", may: {} };
+const lecture = {
+  code: "",
+  secret: "",
+  now: null,
+  says: "",
+  codeShown: true,
+  pollRound: 0,
+  sentScene: "",
+  wantsPicture: false,
+};
 
 const tellOfClass = () => {
   for (const listener of classListeners) listener();
@@ -94,6 +98,7 @@ const tellOfClass = () => {
 // Creates the argument `klass` of the story (story/story.js). language(): the language of the texts; command: on a page
 // without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
+  /** @param {string} path @param {Options} [options] */
   const askAsLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } });
 
@@ -111,7 +116,15 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function openClass(code, secret, state = null) {
-    Object.assign(lecture, { code, secret, now: state, says: "", codeShown: !state?.asked, sentScene: "", may: {} });
+    Object.assign(lecture, {
+      code,
+      secret,
+      now: state,
+      says: "",
+      codeShown: !state?.asked,
+      sentScene: "",
+      wantsPicture: false,
+    });
     keepText(CLASS_KEY, `${code}.${secret}`);
     followClass();
     tellOfClass();
@@ -119,7 +132,7 @@ export function lecturersClass({ language, command = "" }) {
 
   function closeClass(sentence) {
     lecture.pollRound++;
-    Object.assign(lecture, { code: "", secret: "", now: null, sentScene: "", may: {} });
+    Object.assign(lecture, { code: "", secret: "", now: null, sentScene: "", wantsPicture: false });
     keepText(CLASS_KEY, "");
     setStatus(sentence);
   }
@@ -204,18 +217,21 @@ export function lecturersClass({ language, command = "" }) {
     go(scene) {
       const text = JSON.stringify([lecture.code, scene]);
       if (!lecture.now || lecture.sentScene === text) return;
-      lecture.sentScene = text;
+      Object.assign(lecture, { sentScene: text, wantsPicture: false });
       act("go", { scene });
     },
-    // Whether this is the address of the lecturer's own picture, which is sent to the phones only with consent.
-    isOwn: (address) => OWN_PICTURE_PATH.test(address),
-    // mayTravel: whether the lecturer's own photograph may be sent to the phones.
-    ask({ scene, question }, address, mayTravel = false) {
-      const id = address.match(OWN_PICTURE_PATH)?.[1];
-      const pictureWords = id ? { mine: id, yes: mayTravel } : { picture: address };
+    // Whether to ask the lecturer if their own photograph may be sent to the phones.
+    wantsPicture: () => lecture.wantsPicture,
+    // address: of the picture on view; mayTravel: the lecturer's answer, if it is their own photograph.
+    ask({ scene, question }, address, mayTravel) {
+      const isPlace = question.guess.kind === "Place";
+      const id = isPlace && address.match(OWN_PICTURE_PATH)?.[1];
+      lecture.wantsPicture = Boolean(id) && mayTravel === undefined;
+      if (id && !mayTravel) return tellOfClass();
       lecture.codeShown = false;
       lecture.sentScene = JSON.stringify([lecture.code, scene]);
-      return act("ask", { scene, question: { ...question, ...(question.guess.kind === "Place" ? pictureWords : {}) } });
+      const picture = id ? { mine: id, yes: true } : { picture: address };
+      act("ask", { scene, question: { ...question, ...(isPlace && picture) } });
     },
   };
 }

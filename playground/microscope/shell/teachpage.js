@@ -14,8 +14,6 @@ const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "To pr
 const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a class" };
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
 
-// words: the address's parameters; link(page, words): a page's address; tell(settings, what): called when a person has
-// changed `what`. Returns {follow(words): shows what another address says, end()}.
 export function showTeach(box, { name, title }, { words, link, tell }) {
   const controller = new AbortController();
   const { signal } = controller;

@@ -1,25 +1,11 @@
 // The bar on top of every page: pages, pictures, the model and what else is chosen, a photograph, sharing, the face.
-//
-// host: {pages: [{name, title, number}], the first is the microscope; page: the name of the shown page,
-//        go(page, words) opens a page, link(page, words) returns its address; version,
-//        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
-//        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
-//        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
-//        kept: the sentence that says where a person's own pictures go,
-//        share(): opens the sheet that shares the microscope's picture,
-//        face: the microscope's face, See or Lab, see shell/address.js,
-//        hidden: whether the toolbar is hidden, and takes no dropped picture,
-//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js; figures
-//        need a server, so that a page without one has no `export`}
-//
-// The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
-// always read from `choice.now`.
+// host: see `hostOf` in toolbarmount.js. update(part of a host) redraws what changed; the choice is always read from
+// `choice.now`.
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { forgetNotice, notify } from "./notice.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
-import { shrinkIfLarge } from "./readable.js";
 import { chosenKeyOf, createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, titleOfBeside } from "./toolbarparts.js";
 
@@ -78,10 +64,13 @@ const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
 const MODEL_DROPPED =
   "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
+const TRACE_DROPPED =
+  "A .trace has numbers and no picture. attention-playground figure PICTURE --model FILE.trace -o page.html " +
+  "writes the page in which both are alive; it opens here and anywhere.";
+
 export function createToolbar(root, host) {
   const hostNow = { ...host };
   const { choice, ownPictures, face } = hostNow;
-  const controller = new AbortController();
   const sheet = createSheet();
 
   // ---- the buttons, and the sheets that are lines in the sheet of *More*
@@ -130,43 +119,31 @@ export function createToolbar(root, host) {
   }
 
   function fillWithPages(box) {
-    const goToPage = (page, words) => {
-      sheet.close();
-      hostNow.go(page, words);
-    };
+    const goToPage = (page, words) => [sheet.close(), hostNow.go(page, words)];
     fillPages(box, { ...hostNow, words: choice.words(), go: goToPage });
   }
 
   function fillWithOpening(box, signal) {
     const { labelled, kept } = hostNow;
-    const takeLabelled = (number) => ownPictures.openLabelled(number);
-    fillOpenPicture(box, { take: takeFiles, labelled, kept, takeLabelled, signal });
+    fillOpenPicture(box, { take: takeFiles, labelled, kept, takeLabelled: ownPictures.openLabelled, signal });
   }
 
-  function fillWithModels(box) {
-    hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
-  }
+  const fillWithModels = (box, _, target = choice) =>
+    hostNow.sheets.models(box, { choice: target, ask: hostNow.ask, done: sheet.close });
 
-  function fillWithCompare(box) {
-    const compareChoice = besideAsModel(choice);
+  const fillWithCompare = (box) =>
     fillCompare(box, {
       ...hostNow,
-      fillWithModels: (part) =>
-        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, done: sheet.close }),
+      fillWithModels: (part) => fillWithModels(part, null, besideAsModel(choice)),
       done: sheet.close,
     });
-  }
 
   function fillWithExport(box, signal) {
-    const share = () => {
-      sheet.close();
-      hostNow.share();
-    };
+    const share = () => [sheet.close(), hostNow.share()];
     hostNow.sheets.export(box, {
       words: { ...choice.words(), ...hostNow.viewWords() },
       ask: hostNow.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
-      done: sheet.close,
       share,
       signal,
     });
@@ -195,11 +172,8 @@ export function createToolbar(root, host) {
     sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
 
   function openExport() {
-    const anchors = [shareButton, moreOpener.button, photoOpener.button];
-    openLine(
-      lines.at(-1),
-      anchors.find((button) => button.checkVisibility()),
-    );
+    const anchor = [shareButton, moreOpener.button, photoOpener.button].find((button) => button.checkVisibility());
+    openLine(lines.at(-1), anchor);
   }
 
   // The bar of a phone has no room for *Pictures*.
@@ -245,6 +219,8 @@ export function createToolbar(root, host) {
   async function takeFiles(files) {
     if (files.some(({ name }) => WEIGHTS_NAME.test(name)))
       return [sheet.close(), notify(MODEL_DROPPED, { stays: true })];
+    if (files.some(({ name }) => /\.trace$/i.test(name)))
+      return [sheet.close(), notify(TRACE_DROPPED, { stays: true })];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -252,7 +228,7 @@ export function createToolbar(root, host) {
     wait(pictures.length);
     for (const file of pictures) {
       try {
-        await ownPictures.open(await shrinkIfLarge(file));
+        await ownPictures.open(file);
       } catch (trouble) {
         const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
         notify(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence, { stays: true });
@@ -293,8 +269,10 @@ export function createToolbar(root, host) {
     draw();
   }
 
-  const unfollows = [choice.follow(onChoice), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(takeFiles, () => !hostNow.hidden, controller.signal);
+  choice.follow(onChoice);
+  ownPictures.follow(draw);
+  face.follow(draw);
+  takeDroppedAndPasted(takeFiles, () => !hostNow.hidden);
   draw();
 
   return {
@@ -303,12 +281,6 @@ export function createToolbar(root, host) {
       if (part.page !== undefined && part.page !== hostNow.page) sheet.close();
       Object.assign(hostNow, part);
       draw();
-    },
-    destroy() {
-      controller.abort();
-      for (const unfollow of unfollows) unfollow?.();
-      sheet.close();
-      root.replaceChildren();
     },
   };
 }

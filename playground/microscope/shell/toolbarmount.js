@@ -11,8 +11,6 @@ import { readPageData } from "./pagedata.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
 
-const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
-
 // `more`: further fields of the toolbar's host. Returns the function that shows a page's bar; `arrived`: the number
 // of pages opened so far.
 export function mountToolbar(root, more) {
@@ -70,7 +68,6 @@ const hostOf = ({ data, more }) => ({
   link: pageAddress,
   share: () => visit.share?.(),
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
-  ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
   sheets: { models: fillModels, export: more.fillExport },
   ...more,
 });

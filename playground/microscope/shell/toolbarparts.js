@@ -52,7 +52,7 @@ export function createSheet() {
 
   function close({ focusBack = true } = {}) {
     if (!opener) return;
-    const [button, hadFocus] = [opener, sheet.getRootNode().activeElement];
+    const [button, hadFocus] = [opener, /** @type {Document} */ (sheet.getRootNode()).activeElement];
     controller.abort();
     [opener, controller, redraw] = [null, null, null];
     sheet.classList.remove("open");
@@ -109,7 +109,7 @@ export function createSheet() {
   return { open: openSheet, close, opener: () => opener, redraw: () => redraw?.() };
 }
 
-const nothingHasFocus = () => [null, document.body].includes(document.activeElement);
+const nothingHasFocus = () => [null, document.body].includes(/** @type {HTMLElement} */ (document.activeElement));
 
 // The sheet for comparing with another picture, or with another model on the same picture.
 

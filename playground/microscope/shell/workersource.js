@@ -1,17 +1,9 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
 // layer as soon as it is computed. No picture leaves this machine. No request that needs a server is offered.
 //
-//   createWorkerSource({
-//     worker,                    // a Worker
-//     compiled: () => …,         // returns a promise of the kernels, a WebAssembly.Module
-//     shared,                    // whether the kernels share memory: see engine/threads.js
-//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
-//                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label}}
-//     weightsOf: (name) => …,    // returns a promise of the bytes of this model's weights
-//     pictureOf: (words) => …,   // promises {id, title, credit, hint, start, width, height, file, opens} for the
-//   })                           //   words of an address; opens: {model: {layer, head}} of the first view; file()
-//                                //   promises the picture as a Blob
+// createWorkerSource takes `worker`; compiled(), which promises the kernels; `models` as `cards` of
+// serving/site_files.py makes them; weightsOf(name), which promises a model's bytes; pictureOf(words), which promises
+// {id, title, credit, hint, start, width, height, file(), opens} for the words of an address.
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
@@ -35,7 +27,7 @@ class RequestError extends Error {
   }
 }
 
-export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
+export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the latest last
   const runningJobs = new Map(); // jobs in the worker: id → {onMessage(message), onFailure(error)}
   const networks = new Map(); // model → a promise, resolved when the worker has the network
@@ -72,9 +64,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   function bringNetwork(model) {
     if (!networks.has(model)) {
       const networkPromise = (async () => {
-        kernels ??= compiled().then((kernelModule) =>
-          worker.postMessage({ what: "kernels", compiled: kernelModule, shared }),
-        );
+        kernels ??= compiled().then((kernelModule) => worker.postMessage({ what: "kernels", compiled: kernelModule }));
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();
@@ -144,8 +134,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       pass.ms = message.done.ms;
       settleQuestions(pass, "done", "resolve", pass);
     } else {
-      const { layer, q, k, norms, features, engine } = message;
-      pass.engine = engine;
+      const { layer, q, k, norms, features } = message;
       pass.layers[layer] = { q, k, norms, features };
       settleQuestions(pass, layer, "resolve", pass.layers[layer]);
     }
@@ -197,7 +186,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       held: heldLayers,
       ...(trace.cut.length && { cuts: trace.cut }),
       predictions: null,
-      engine: passes.get(trace.id)?.engine,
+      engine: "WebAssembly",
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {
@@ -221,13 +210,17 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     });
   }
 
+  /** @returns {any} */
+  const shapeOf = ({ model, grid: [rows, columns] }) => {
+    const { prefix } = models[model];
+    return { prefix, prefixCount: prefix.length, rows, columns };
+  };
+
   async function lookInside(trace, { layer, head, query }, signal) {
     await bringNetwork(trace.model);
     const { id, file } = trace.private_picture;
     const bitmap = await decodePicture(await file());
-    const { prefix } = models[trace.model];
-    const [rows, columns] = trace.grid;
-    const token = tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns });
+    const token = tokenOf(query, shapeOf(trace));
     const message = { what: "inside", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
     const place = { layer, head, token };
     return new Promise((resolve, reject) => {
@@ -244,6 +237,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     });
   }
 
+  /** @type {Source} */
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts", "inside"],
     keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
@@ -304,12 +298,8 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     },
     features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
-    rollout(trace, query, { signal } = {}) {
-      const { prefix } = models[trace.model];
-      const [rows, columns] = trace.grid;
-      return requestRollout(trace, tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns }), signal);
-    },
-    inside: (trace, question, { signal } = {}) => lookInside(trace, question, signal),
+    rollout: (trace, query, { signal } = {}) => requestRollout(trace, tokenOf(query, shapeOf(trace)), signal),
+    inside: (trace, question, options) => lookInside(trace, question, options?.signal),
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
@@ -321,22 +311,21 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
     // [number, name, probability] of the model's labels, the likeliest first
-    async labels(trace, { signal } = {}) {
+    async labels(trace, options) {
       const { labels, multi_label: isMultiLabel } = models[trace.model];
-      const { logits } = await requestPart(trace, "done", signal);
+      const { logits } = await requestPart(trace, "done", options?.signal);
       const shares = labels.length ? (isMultiLabel ? logistic(logits) : softmaxOf(logits)) : [];
       return labels.map((label, i) => [i, label, shares[i]]).sort((a, b) => b[2] - a[2]);
     },
     async moved(cutTrace, query, { signal } = {}) {
-      const { prefix, layers } = models[cutTrace.model];
-      const [rows, columns] = cutTrace.grid;
-      const token = tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns });
+      const shape = shapeOf(cutTrace);
+      const { layers } = models[cutTrace.model];
       const { scale: _scale, cut: _cut, ...words } = cutTrace.words;
       const plainTrace = await source.open(words, { signal });
       const features = [];
       for (const eachTrace of [plainTrace, cutTrace])
         features.push((await requestPart(eachTrace, layers - 1, signal)).features);
-      return { by: movedBy(...features, token, prefix.length + rows * columns) };
+      return { by: movedBy(...features, tokenOf(query, shape), shape.prefixCount + shape.rows * shape.columns) };
     },
   };
   return source;
@@ -408,6 +397,7 @@ function scaleIn(word) {
 }
 
 // Checks cuts, which may come from a hostile link, by the rules of playground/cuts.py.
+/** @param {any} trace @param {any} model */
 function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const tokens = prefix.length + rows * columns;
   const areAllBelow = (numbers, count) =>

@@ -18,10 +18,7 @@ const STRIP_HEIGHT = 34; // px: height of a strip of numbers
 const LEAST_NUMBERED_SHARE = 0.0005; // a bar of a smaller share has no number
 const TRAINED_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
-// options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
-// language: of the numbers, code: the story's Python code, name(token): the token in words, guessed: whether the
-// reader has guessed, drawMarks(changes): changes the marks over the picture, choose(changes): changes the view of the
-// picture}
+// options: see `draw` in story.js; guessed: whether the reader has guessed
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -166,7 +163,7 @@ const FIGURES = {
       const scale = dialToScale(Number(dial.value), facts.pack.scale);
       const { shares, clips: isClipped } = sharesAt(facts, scale, MOST_SHARES);
       channels.replaceChildren();
-      barsIn(channels, shares.map(shareBarIn(language)), 1);
+      barsIn(channels, shares, 1, language);
       for (const part of [channels, output]) part.classList.toggle("clips", isClipped);
       output.textContent = filledIn(language, isClipped ? words.clips : words.largest, { loud: percent(shares[0]) });
       return scale;
@@ -255,12 +252,8 @@ function stripIn(box, label, values, largest, colour, ratio, text = label) {
   context.fillStyle = colour;
   for (const [index, value] of values.entries()) {
     const barHeight = (Math.abs(value) / largest) * centreY;
-    context.fillRect(
-      index * barWidth,
-      value > 0 ? centreY - barHeight : centreY,
-      Math.max(1, barWidth - ratio),
-      Math.max(1, barHeight),
-    );
+    const top = value > 0 ? centreY - barHeight : centreY;
+    context.fillRect(index * barWidth, top, Math.max(1, barWidth - ratio), Math.max(1, barHeight));
   }
 }
 
@@ -327,15 +320,11 @@ function arrowsIn(box, arrows, words, name) {
     arrow(from, to, token < 0 ? "rest" : "value", token < 0 ? words.rest : name(token));
 }
 
-const shareBarIn = (language) => (share) => ({
-  share,
-  text: share < LEAST_NUMBERED_SHARE ? "" : localNumber(language, bareShare(share)),
-});
-
-// bars: [{share, text: what stands below the bar}]
-function barsIn(box, bars, largest) {
+// largest: the share of a full bar
+function barsIn(box, shares, largest, language) {
   const list = elementIn(box, "ol", "story-bars");
-  for (const { share, text } of bars) {
+  for (const share of shares) {
+    const text = share < LEAST_NUMBERED_SHARE ? "" : localNumber(language, bareShare(share));
     const bar = elementIn(list, "li");
     bar.style.setProperty("--high", String(share / (largest || 1)));
     elementIn(bar, "i");
@@ -370,10 +359,9 @@ export function createMarksSvg(place) {
   return svg;
 }
 
-// marks: null or {partner: whether to frame the partner, grid: whether to draw a grid, places: whether to number the
-// places, rings: the number of rings, still: whether the rings appear without animation, everybody: whether to colour
-// all patches, at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the
-// reader has to guess the partner; aim: the patch that the reader's keys have reached, or −1.
+// marks: {partner, grid, places: whether to draw these, rings: their number, still: whether they appear without
+// animation, everybody: whether to colour all patches, at: a patch to frame instead of the partner}, or null; hidden:
+// whether the reader has to guess the partner; aim: the patch that the reader's keys have reached, or −1.
 export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden, aim }) {
   svg.replaceChildren();
   if (!marks) return;

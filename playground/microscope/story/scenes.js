@@ -1,9 +1,9 @@
 // Describes each scene of the story: its text, question and drawing, filled with facts about the picture. No DOM.
 
 import { pairOf, scoreOf } from "../core/answers.js";
-import { holdsAll, layerOf, rowInto } from "../core/core.js";
+import { holdsAll, layerOf, rowOf } from "../core/core.js";
 import { gradeOf, gradesOf, heatDigits } from "../core/grades.js";
-import { patchText } from "../core/grid.js";
+import { patchDistance, patchText } from "../core/grid.js";
 import { isRight, numberWords } from "../core/guesses.js";
 import { arrowsOf, cancelling } from "../core/inside.js";
 import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
@@ -22,7 +22,7 @@ export function sceneAt(n, facts, language, parts = []) {
   const [fromPart, toPart] = [partAt(parts, patch, pack), partAt(parts, partner, pack)];
   const part = toPart === fromPart ? null : toPart;
   const isThere = (other) =>
-    part ? isInPart(part, other, pack) : distanceOf(other, partner, pack) <= SAME_PLACE_RADIUS;
+    part ? isInPart(part, other, pack) : patchDistance(other, partner, pack.columns) <= SAME_PLACE_RADIUS;
   const isFirstLayer = facts.layer === 0; // no attention has changed the first layer's input yet
   const earlierWords = {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
@@ -57,21 +57,14 @@ const countsFor = ({ part, patches }, patch, pack) =>
   patches.includes(patch) || Boolean(part && isInPart(part, patch, pack));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
-  const { rows, columns, patches, tokens, heads, layers, dim } = pack;
   return {
+    ...pack, // {rows}, {columns}, {patches}, {tokens}, {heads}, {layers}, {dim}
     layer,
     head: pack.headNumbers[head],
-    rows,
-    columns,
-    patches,
-    tokens,
-    heads,
-    layers,
-    dim,
     distance,
     side,
     numbers: side ? 3 * side * side : "",
-    width: heads * dim,
+    width: pack.heads * pack.dim,
     share: unbrokenPercent(share),
     outside: unbrokenPercent(outside),
     largest: unbrokenPercent(largest),
@@ -431,27 +424,19 @@ const LEFT_TIMES = 2; // a query whose products leave more than so many times a 
 const ANSWER_POINTS = 5; // percentage points within which an answer stays
 export const MOST_PRODUCTS = 16; // number of a score's products that are drawn, the largest ones
 
-export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, scale);
-  return row;
-}
-
-export function distanceOf(patch, other, { columns }) {
-  const rowDistance = Math.abs(Math.floor(patch / columns) - Math.floor(other / columns));
-  return Math.max(rowDistance, Math.abs((patch % columns) - (other % columns)));
-}
+export const rowOfPatch = (pack, layer, head, patch, scale = pack.scale) =>
+  rowOf(pack, layer, head, pack.prefixCount + patch, scale);
 
 // The brightest patch of the largest place beyond the asking patch's own; without such a place the patch with the
 // largest weight beyond the 3×3 neighbourhood. The story asks why its weight is large.
 export function partnerOf(row, patch, pack) {
   const isBeyond = ({ patches, brightest }) =>
-    !patches.includes(patch) && distanceOf(patch, brightest, pack) > NEAR_RADIUS;
+    !patches.includes(patch) && patchDistance(patch, brightest, pack.columns) > NEAR_RADIUS;
   const place = placesOf(row, pack.prefixCount, pack).find(isBeyond);
   if (place) return place.brightest;
   let farPatch = -1;
   for (let other = 0; other < pack.patches; other++) {
-    if (distanceOf(patch, other, pack) <= NEAR_RADIUS) continue;
+    if (patchDistance(patch, other, pack.columns) <= NEAR_RADIUS) continue;
     if (farPatch < 0 || row[pack.prefixCount + other] > row[pack.prefixCount + farPatch]) farPatch = other;
   }
   return farPatch;
@@ -483,7 +468,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     rowWithoutScale,
     side,
     best,
-    distance: distanceOf(patch, partner, pack),
+    distance: patchDistance(patch, partner, pack.columns),
     leads: best === partner, // whether the partner has the largest weight of all patches
     besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),
     outside: outsideShare(row, 0, pack, patch),

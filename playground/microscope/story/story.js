@@ -32,11 +32,7 @@ const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or a question's name (questions.js) or 0, go(n): goes there, 0 ends the story,
-// answers(), keepAnswers(answers): the reader's answers to the ten questions, lesson(name): {title, go()} of a
-// lesson's page, place(): {model, sample} as in an address, cat(): opens the story with the cat, lab(): opens Lab}. A
-// shared file has no cat() and no lab().
-// klass: the state, bar and board of a class that guesses together, see shell/storyway.js.
+// way, klass: see `storyWay` and `classOfStory` in shell/storyway.js; a file has no way.cat and no way.lab.
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page, root, refs } = lens;
   const panel = make("section", { className: "story", innerHTML: PANEL_MARKUP });
@@ -62,7 +58,6 @@ export function createStory(lens, see, { language, way, klass }) {
     viewKey: "", // key of the last view that was set
     aim: -1, // the patch that the arrow keys have reached; Enter guesses it
     pressIsGuess: false, // whether the last press on the photograph was a guess, whose click event is ignored
-    wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
   const classHead = klass.headIn(findPart("class"));
   klass.follow(() => page.schedule());
@@ -191,7 +186,7 @@ export function createStory(lens, see, { language, way, klass }) {
       refresh(lens); // the story's column is wider
     }
     updateBase();
-    choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
+    choice.layersLooked = true; // the scenes go through all layers
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
     if (story.facts && !isQuestion(n)) askAhead(n);
@@ -286,15 +281,10 @@ export function createStory(lens, see, { language, way, klass }) {
     recordForClass(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.pictureKey);
 
   // The state of the class that the board shows; a change redraws the story.
-  const classState = () => klass.now() && [klass.now().code, klass.now().phones, questionOfClass(), story.wantsPicture];
+  const classState = () =>
+    klass.now() && [klass.now().code, klass.now().phones, questionOfClass(), klass.wantsPicture()];
 
-  function askClass(mayTravel) {
-    const { address } = data.main.trace.picture;
-    const isOwn = classRecord().question.guess.kind === "Place" && klass.isOwn(address);
-    story.wantsPicture = isOwn && mayTravel === undefined;
-    if (!isOwn || mayTravel) klass.ask(withAspect(classRecord()), address, mayTravel);
-    draw();
-  }
+  const askClass = (mayTravel) => klass.ask(withAspect(classRecord()), data.main.trace.picture.address, mayTravel);
 
   const withAspect = ({ scene, question }) => ({
     scene,
@@ -317,7 +307,7 @@ export function createStory(lens, see, { language, way, klass }) {
       act: klass.act,
       ask: askClass,
       picture: smallPhotograph,
-      wantsPicture: story.wantsPicture,
+      wantsPicture: klass.wantsPicture(),
     });
   }
 
@@ -352,7 +342,6 @@ export function createStory(lens, see, { language, way, klass }) {
   // ---- guesses
   function writeGuess({ question }) {
     const box = findPart("guess");
-    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
     if (!question || (isGuessed() && !questionOfClass())) return;
     box.append(make("p", { className: "story-asks", innerHTML: markedWords(question.asks) }));

@@ -44,13 +44,6 @@ MANIFEST = '<link rel="manifest" href="manifest.webmanifest">'
 FOOT = "Attention Playground: where each patch of a picture looks, in a real Vision Transformer."
 EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
-EMBED_README = """# attention-lens
-
-The microscope of the Attention Playground as an element, `<attention-lens model="…" picture="…" view="…">`, and its
-numbers: `const lens = await load(model); const seen = await lens.run(image); seen.row(layer, head, [row, column])`.
-One module without dependencies. Networks run in the reader's browser; nothing is sent. Weights are not in it:
-`python -m playground site OUT` writes them to `OUT/weights`.
-"""
 ABOUT_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'">
@@ -219,7 +212,6 @@ def _write_embed_package(folder: Folder) -> None:
     folder.put_plain("embed/attention-lens.js", embedded_module().encode())
     folder.put_plain("embed/attention-lens.d.ts", types)
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
-    folder.put_plain("embed/README.md", EMBED_README.encode())
 
 
 def _manifest(icon: str) -> dict:
@@ -272,7 +264,7 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
     """{files: {page: the file of its lesson}, kit: the file with what all lessons share}"""
     here: Any = Here(LESSON_CHOICE)
     scripts_of_lessons = {
-        name: folder.put(f"lessons/{name}.js", scripts.script(script.file, (script.styles,), script.mounts).encode())
+        name: folder.put(f"lessons/{name}.js", scripts.script(script.file, script.styles, script.mounts).encode())
         for name, script in SCRIPTS.items()
     }
     host_script = folder.put("lessons/host.js", bundle(HOST).encode())

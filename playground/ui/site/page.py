@@ -97,7 +97,6 @@ def toolbar_data(**changes: object) -> dict:
         "labelled": pictures.labelled_set(),
         "titles": {card.name: card.title for card in models.cards()}
         | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
-        "computes": scripts.computed_by_browsers(),  # models that browsers run
         "workbench": "workbench/" if settings.now().workbench else "",
         "version": __version__,
         "shared": scripts.address(*SHARED_PAGE_FILES),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as core from "../../../playground/microscope/core/core.js";
+import { MADE_OF_WEIGHTS } from "../../../playground/microscope/core/ways.js";
 import { fixture } from "../support.mjs";
 
 const { bytes, eightBitBytes, cases, halves, decoded, sum_of_positive_halves: halfSum } = fixture();
@@ -71,7 +72,7 @@ test("rows, entropies, scores and value weights equal numpy's, at every scale", 
     assertClose([...out.subarray(start, 2 * start)], row, 1e-6, "row");
     assert.ok(Math.abs(bits - entropy) < 1e-6, `${bits} bits is not ${entropy}`);
     assert.ok(Math.abs(core.entropyBits(out, start, start) - entropy) < 1e-5);
-    core.weighInto(weighted, start, out, core.layerOf(pack, layer).norms, head * start, start);
+    MADE_OF_WEIGHTS.value(weighted, start, out, start, core.layerOf(pack, layer).norms, head * start, 1);
     assertClose([...weighted.subarray(start, 2 * start)], expected, 1e-6, "weighted");
     assert.equal(out[start - 1], -7, "nothing is written beside the place that was given");
     assert.equal(out[2 * start], -7);

@@ -56,6 +56,19 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
     said({ told: told("spread", place(0.03)), token: "CLS", most: 0.4 }),
     "Its largest share goes to CLS, which has no place (40 %); in the picture 3.0 % goes [here].",
   );
+  const onSink = (sink, language) => said({ told: told("one", place(0.69)), sink }, language).replace(/^.*\]\. /, "");
+  assert.deepEqual(
+    ["nothing", "one thing", "neither", "unknown"].map((sink) => onSink(sink)),
+    [
+      "Its brightest patch is a sink: it carries next to nothing.",
+      "Its brightest patch is a sink: it carries one thing to all.",
+      "Its brightest patch is a sink.",
+      "Its brightest patch is a sink.",
+    ],
+  );
+  const onToken = { told: told("spread", place(0.03)), token: "CLS", most: 0.4, sink: "neither" };
+  assert.match(said(onToken), /goes \[here\]\. CLS is a sink\.$/);
+  assert.equal(onSink("nothing", "de"), "Das hellste Feld ist eine Senke: Sie trägt fast nichts.");
   const place69 = told("one", place(0.69));
   assert.equal(said({ told: place69, token: "CLS", most: 0.06 }), said({ told: place69 }), "a place has more");
   assert.match(said(spread, "de"), /4,3 %/);

@@ -43,8 +43,8 @@ test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood,
 });
 
 const textOf = (facts) => {
-  const { before, share, between, place, after } = sentenceOf({ ...FACTS, ...facts });
-  return (before + share + between + place + after).replaceAll("\u00a0", " ");
+  const { before, place, after } = sentenceOf({ ...FACTS, ...facts });
+  return (before + place + after).replaceAll("\u00a0", " ");
 };
 
 test("the sentence tells a row by its places, and says what a convolution does not reach", () => {
@@ -146,8 +146,14 @@ test("every word of every sentence is one of the table: another language is anot
   for (const whereabouts of ["near", "itself"]) changes.push({ summary: { ...FAR_SUMMARY, where: whereabouts } });
   const sentences = new Set();
   for (const way of Object.keys(WAYS))
-    for (const change of changes.filter((item) => !item.ends || WAYS[way].explains === "patch"))
-      sentences.add(textOf({ what: way, place: "ROW 2", label: "A CAT", ...change }));
+    for (const change of changes.filter((item) => !item.ends || WAYS[way].signed || WAYS[way].explains === "patch"))
+      sentences.add(
+        textOf({
+          ...{ what: way, place: "ROW 2", label: "A CAT" },
+          ...(WAYS[way].signed && { ends, written: { total: 2, special: 1 } }),
+          ...change,
+        }),
+      );
   for (const whereabouts of ["near", "far"])
     sentences.add(nearnessSentence({ k: 3, summary: { ...FAR_SUMMARY, where: whereabouts }, place: "ROW 2" }));
   assert.ok(sentences.size > 45, String(sentences.size));

@@ -24,7 +24,7 @@ test("the colour bar goes from the faintest colour to the strongest, its numbers
   const numbers = callsOf(context, "fillText").map(([, words, x]) => [words, x]);
   assert.deepEqual(numbers, [
     ["0", 0],
-    ["≥\u200920\u2009%", 200],
     ["10", 100],
+    ["≥\u200920\u2009%", 200],
   ]);
 });

@@ -9,7 +9,7 @@ const { drawPicture } = await import("../../../playground/microscope/drawing/dra
 
 // 4 rows of 6 columns on 120 × 80 pixels: a patch is 20 × 20
 const [ROWS, COLUMNS, WIDTH, HEIGHT] = [4, 6, 120, 80];
-const GRID = { rows: ROWS, columns: COLUMNS, grid: false, mark: -1, tag: null };
+const GRID = { rows: ROWS, columns: COLUMNS, mark: -1, tag: null };
 const argumentsOf = (context, ...names) => callsOf(context, ...names).map(([, ...args]) => args);
 
 function picture(shown) {

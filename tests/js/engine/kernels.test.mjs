@@ -3,14 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { toHalves } from "../../../playground/microscope/core/container.js";
 import { createTensors } from "../../../playground/microscope/engine/tensors.js";
-import { MICROSCOPE } from "../support.mjs";
+import { MICROSCOPE, toHalves } from "../support.mjs";
 
 const makeTensors = () =>
   createTensors(new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm"))));
 
-test("the kernels' float16 numbers are those of core/container.js, for numbers of every size", async () => {
+test("the kernels' float16 numbers are JavaScript's, for numbers of every size", async () => {
   const t = await makeTensors();
   const bits = Uint32Array.from({ length: 2 ** 18 + 3 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 0);
   const finiteBits = bits.filter((bitPattern) => (bitPattern & 0x7f800000) !== 0x7f800000);

@@ -1,21 +1,18 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
 // JOB is one of four: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
-// column, columns]], threads, out}; an inside, {weights,
-// image, grid, cuts, inside: {layer, head, token}, out}; a resizing, {pixels: a file, 4 bytes a pixel, size, to, out}; grids, {fits:
+// column, columns]], out}; an inside, {weights, image, grid, cuts, inside: {layer, head, token}, out}; a resizing,
+// {pixels: a file, 4 bytes a pixel, size, to, out}; grids, {fits:
 // [[[width, height], native], …]}. `out` is a file to write. Prints JSON: {wall, cpu: ms of each run, bytes: of the
 // kernels' memory}, or grids.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
 
 import { readCuts } from "../../../playground/microscope/core/core.js";
 import { gridFor } from "../../../playground/microscope/core/grid.js";
 import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { inside } from "../../../playground/microscope/engine/inside.js";
 import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
-import { createThreads, withSharedMemory } from "../../../playground/microscope/engine/threads.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { MICROSCOPE } from "../support.mjs";
 
@@ -28,18 +25,8 @@ else if (job.pixels) await resize(job);
 else if (job.inside) await lookInside(job);
 else await pass(job);
 
-// The tensors of the engine, computed on this many threads.
-async function makeTensors(count = 1) {
-  const kernels = bytesOfFile(join(MICROSCOPE, "engine", "kernels.wasm"));
-  const script = pathToFileURL(join(MICROSCOPE, "engine", "threads.js"));
-  const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
-    (await import("${script}")).help(told))`;
-  if (count === 1) return createTensors(await WebAssembly.compile(kernels));
-  const compiledKernels = await WebAssembly.compile(withSharedMemory(kernels));
-  const threads = createThreads(compiledKernels, () => new Worker(helper, { eval: true }), count);
-  const t = await createTensors(compiledKernels, threads);
-  while (t.engine !== `WebAssembly × ${count}`) await new Promise((resolve) => setTimeout(resolve, 5));
-  return t;
+async function makeTensors() {
+  return createTensors(await WebAssembly.compile(bytesOfFile(join(MICROSCOPE, "engine", "kernels.wasm"))));
 }
 
 async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
@@ -72,8 +59,8 @@ async function lookInside({ weights, image, grid, cuts = [], inside: place, out 
   );
 }
 
-async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, threads = 1, out }) {
-  const t = await makeTensors(threads);
+async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, out }) {
+  const t = await makeTensors();
   const vit = new VisionTransformer(t, bytesOfFile(weights));
   const input = new Float32Array(bytesOfFile(image).buffer);
   const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
@@ -97,5 +84,4 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const parts = ["q", "k", "norms", "features"].flatMap((name) => layers.map((layer) => bufferOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bufferOf(logits)] : [])]));
   console.log(JSON.stringify({ ...durations, bytes: t.bytes, points: vit.points() }));
-  t.free();
 }

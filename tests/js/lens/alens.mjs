@@ -31,16 +31,27 @@ export function aSource(offers = ALL_OFFERS) {
   const ask =
     (kind) =>
     (trace, ...args) => {
-      const { heads, rounded, signal } = args.pop() ?? {};
+      const { heads, signal } = args.pop() ?? {};
       const isGiven = (item) => item !== "" && item !== null;
       const valuesOf = (word) => (Array.isArray(word) ? word : Object.values(word).filter(isGiven));
       const words = args.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
-      const question = { text, heads, rounded, signal };
+      const question = { text, heads, signal };
       questions.push(question);
       return new Promise((answer, reject) => Object.assign(question, { answer, fail: reject }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED_KINDS, "names", "whole", "moved"];
+  const kinds = [
+    "layers",
+    "picture",
+    "features",
+    "values",
+    "flows",
+    "rollout",
+    ...EXPLAINED_KINDS,
+    "names",
+    "whole",
+    "moved",
+  ];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 

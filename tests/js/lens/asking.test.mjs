@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
-import { aimedPair } from "../../../playground/microscope/lens/arithmetic.js";
+import { holdsAll, sumOf, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { stopAsking } from "../../../playground/microscope/lens/asking.js";
+import { mapWaitingWords } from "../../../playground/microscope/lens/explained.js";
+import { liveMap } from "../../../playground/microscope/lens/features.js";
 import { overlayNow } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, latestRequest, newRequests, passTime, runFrame } from "./alens.mjs";
@@ -13,7 +14,7 @@ const packOfLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers });
 const REST_MS = 150;
 const RETRY_MS = 5000;
 
-test("the layer on view comes first, then its neighbours, then the others; the names after all layers", async () => {
+test("the layer on view comes first, then the nearest of the others; the names after all layers", async () => {
   const { lens, source } = aLens({
     pack: { ...SIX_LAYERS, held: [2], some: [1] },
     view: { layer: 2, head: 1 },
@@ -30,7 +31,7 @@ test("the layer on view comes first, then its neighbours, then the others; the n
     }
     await passTime(REST_MS);
   }
-  const layers = [2, 3, 1, 0, 4, 5].map((n) => `layers cat ${n}`);
+  const layers = [2, 1, 3, 0, 4, 5].map((n) => `layers cat ${n}`);
   assert.deepEqual(order, [...layers, ...[2, 1, 3, 0, 4, 5].map((n) => `names cat ${n}`)]);
 });
 
@@ -93,7 +94,11 @@ test("an answer that can't be read has failed: it is told, and not asked for at 
 });
 
 test("questions about a former picture are ended, and neither taken nor told as a failure", async () => {
-  const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { what: "similarity" } });
+  const { lens, source, failures } = aLens({
+    pack: { ...SIX_LAYERS, held: [0] },
+    view: { what: "similarity" },
+    ahead: true,
+  });
   runFrame(lens);
   await passTime(REST_MS);
   stopAsking(lens.data);
@@ -105,6 +110,24 @@ test("questions about a former picture are ended, and neither taken nor told as 
   latestRequest(source, "features").fail(new Error("stopped"));
   await passTime(REST_MS);
   assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
+});
+
+test("a layer's values are asked for once; a head's contributions sum to the length of what it writes", async () => {
+  const { lens, source } = aLens({ view: { what: "contribution", head: 1 }, offers: ["layers", "values"] });
+  runFrame(lens);
+  assert.equal(mapWaitingWords(lens), "The values of layer 0 are on their way.");
+  await passTime(REST_MS);
+  const { tokens, heads, dim } = lens.main.pack;
+  const values = new Uint16Array(heads * tokens * dim).fill(0x3c00); // 1 as float16
+  latestRequest(source, "values cat 0").answer(values);
+  await passTime(REST_MS);
+  const parts = [...liveMap(lens).values];
+  assert.equal(parts.length, tokens);
+  assert.ok(Math.abs(sumOf(parts, 0, tokens) - Math.sqrt(dim)) < 1e-5, parts); // each row sums to 1
+  lens.choice.view.head = 2;
+  runFrame(lens);
+  assert.notDeepEqual([...liveMap(lens).values], parts);
+  assert.equal(source.questions.filter(({ text }) => text.startsWith("values")).length, 1);
 });
 
 test("a source that offers nothing is asked nothing", async () => {
@@ -219,52 +242,21 @@ test("a pass with a part of the compared sample is asked for anew when another s
   assert.equal(lens.frame.shown.pack, lens.data.main.pack, "of the other sample nothing is here yet");
 });
 
-const lensOfRoundingSource = (options) => {
-  const lensInSee = aLens(options);
-  lensInSee.source.rounds = true;
-  return lensInSee;
-};
-const roundedLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers, eightBits: true });
-
-test("a rounded layer is drawn at once, gives no numbers, and is replaced by the full one", async () => {
-  const { lens, source } = lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [2] }, view: { layer: 2 } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  latestRequest(source, "layers cat 3").answer(roundedLayers(3));
-  await passTime(REST_MS);
-  lens.choice.view = { ...lens.choice.view, layer: 3 };
-  runFrame(lens);
-  const { shown } = lens.frame;
-  assert.deepEqual([shown.rough, shown.layerMissing, shown.pack], [true, false, lens.data.main.rounded.pack]);
-  lens.choice.aim = 0;
-  assert.equal(aimedPair(lens), null);
-  await passTime(REST_MS);
-  const question = latestRequest(source, "layers cat 3");
-  assert.equal(question.rounded, undefined);
-  question.answer(packOfLayers(3));
-  await passTime();
-  runFrame(lens);
-  assert.deepEqual([shown.rough, shown.pack], [false, lens.data.main.pack]);
-  assert.equal(lens.data.main.rounded.pack.stored.get(3), lens.data.main.pack.stored.get(3));
-});
-
-test("where exact numbers are needed no layer comes rounded; See asks only for the layers with moments", async () => {
-  const layersAfterAnswers = async ({ lens, source }, needsExact, isSeeOn) => {
-    lens.choice.exact = needsExact;
-    lens.page.see = { on: isSeeOn };
+test("See asks only for the layers with moments, and for all where its layers are looked at", async () => {
+  const layersAfterAnswers = async (isLookedAt) => {
+    const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, ahead: true });
+    lens.choice.layersLooked = isLookedAt;
+    lens.page.see = { on: true };
     runFrame(lens);
     for (let i = 0; i < 20; i++) {
       await passTime(REST_MS);
       for (const question of source.questions.filter(({ seen, text }) => !seen && text.startsWith("layers"))) {
         question.seen = true;
-        const number = Number(question.text.split(" ")[2]);
-        question.answer(question.rounded ? roundedLayers(number) : packOfLayers(number));
+        question.answer(packOfLayers(Number(question.text.split(" ")[2])));
       }
     }
-    const { pack, rounded } = lens.data.main;
-    return [wholeLayers(pack), rounded ? wholeLayers(rounded.pack) : null];
+    return wholeLayers(lens.data.main.pack);
   };
-  const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, ahead: true });
-  assert.deepEqual(await layersAfterAnswers(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);
-  assert.deepEqual(await layersAfterAnswers(newLens(), false, true), [[5], [3, 4, 5]]);
+  assert.deepEqual(await layersAfterAnswers(true), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(await layersAfterAnswers(false), [3, 4, 5]);
 });

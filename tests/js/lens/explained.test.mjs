@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { outlierBound, withoutOutliers } from "../../../playground/microscope/core/features.js";
 import { trustWords, WAYS } from "../../../playground/microscope/core/ways.js";
 import { FORETOLD } from "../../../playground/microscope/core/waytable.js";
 import { explainedWaitingWords } from "../../../playground/microscope/lens/explained.js";
@@ -72,9 +71,7 @@ test("a map that was not checked here has the table’s number for its model, an
   for (const [name, number] of Object.entries({ relevance, rollout })) {
     const words = trustWords(WAYS[name], "bundled");
     assert.ok(
-      words.includes(
-        `mean of ${pictures} drawn scenes: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`,
-      ),
+      words.includes(`mean of ${pictures} photographs: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`),
       words,
     );
   }
@@ -103,12 +100,4 @@ test("a typed text is asked about where the model learned from captions, and in 
   runFrame(lens);
   await passTime(REST_MS);
   assert.deepEqual(requests(), ["text cat 3 a cat"]);
-});
-
-test("outliers among lengths are counted and left out: the numbers of tests/figures/test_light.py", () => {
-  const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // begins with two prefix tokens
-  assert.equal(outlierBound(values, 2, 10), 25.75);
-  const { count, domain } = withoutOutliers(values, 2, 10);
-  assert.equal(count, 1);
-  assert.deepEqual(domain, { low: 10, high: 16 });
 });

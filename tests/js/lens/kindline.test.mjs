@@ -8,7 +8,7 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 
 async function kindSentence(microscope) {
   await passTime(100);
-  return microscope.find("[data-kind]").textContent;
+  return microscope.find(".kindline span").textContent;
 }
 
 test("the kind of a row is told only of rows of weights", async () => {
@@ -43,7 +43,7 @@ test("the head in which this patch shows more is named, and the button leads the
   const microscope = await mountLens({ pack, view: { layer: 0, head: 0, query: "3,3", locked: true } });
   for (let round = 0; round < 60; round++) await passTime(150); // the search goes on between frames
   draw();
-  const goButton = microscope.find("[data-go]");
+  const goButton = microscope.find(".kindline button");
   const triedPatches = [];
   for (let patch = 0; patch < 42 && goButton.hidden; patch++) {
     const query = `${Math.floor(patch / 7)},${patch % 7}`;

@@ -24,13 +24,13 @@ test("the host hears of a choice once it has rested, never while the cursor move
 });
 
 test("an update leaves what it does not name; a view that it names starts from the defaults", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, grid: true } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, ceiling: 0.5 } });
   microscope.lens.update({ ui: { height: 500 } });
-  assert.deepEqual([microscope.lens.view.grid, microscope.lens.view.locked], [true, true]);
+  assert.deepEqual([microscope.lens.view.ceiling, microscope.lens.view.locked], [0.5, true]);
   microscope.lens.update({ view: { layer: 2 } });
   assert.deepEqual(
-    [microscope.lens.view.grid, microscope.lens.view.locked, microscope.lens.view.layer],
-    [false, false, 2],
+    [microscope.lens.view.ceiling, microscope.lens.view.locked, microscope.lens.view.layer],
+    ["auto", false, 2],
   );
 });
 

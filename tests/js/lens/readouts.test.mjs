@@ -13,6 +13,17 @@ test("a clipped patch is counted, and told apart from the brightest", () => {
   assert.equal(brightestText(0.2, 1, 0.4, "weight"), "brightest from 20\u00a0%: 1 patch above, up to 40\u00a0%");
 });
 
+test("what was assumed of a model stands below its picture, and nothing where nothing was", async () => {
+  const assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu";
+  for (const [pack, words] of [
+    [{ assumed }, `Assumed of the model: ${assumed}.`],
+    [{}, ""],
+  ]) {
+    const microscope = await mountLens({ pack });
+    assert.deepEqual([microscope.words("assumed"), microscope.part("assumed").hidden], [words, !words]);
+  }
+});
+
 test("what special tokens take, the largest weight and what lies above the exposure are the row's", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
   const { prefix, row, peak, domain } = microscope.lens.read();

@@ -31,15 +31,19 @@ test("a head is cut whole, or all but the neighbours, once each", async () => {
 
 test("a head is switched off, with the text that Python and the command line know", async () => {
   const microscope = await openScissors();
-  microscope.click(wayButton(microscope, "zero"));
-  assert.equal(microscope.lens.view.cut, "zero@1.1");
-  assert.ok(wayButton(microscope, "zero").hidden);
-  assert.equal(microscope.find(".cuts li span").textContent, "✂ gives nothing");
+  microscope.click(wayButton(microscope, "mean"));
+  assert.equal(microscope.lens.view.cut, "mean@1.1");
+  assert.ok(wayButton(microscope, "mean").hidden);
+  assert.equal(microscope.find(".cuts li span").textContent, "✂ gives its mean");
   const places = [...microscope.root.querySelectorAll(".cuts option")].map((item) => item.textContent);
   assert.deepEqual(places, ["in layer 1", "in layer 1, head 1"]);
 });
 
-test("how far a feature moved is said beside cuts of as much attention elsewhere, where these are known", () => {
+test("how far a feature moved is said beside cuts of as much attention elsewhere, or beside zeros", () => {
+  assert.match(
+    movedWords({ by: 0.1, zero: 0.25 }),
+    /by 10 % of its length; with nothing .* by 25 %: zeros overstate\.$/,
+  );
   assert.equal(movedWords({ by: 0.25 }), "This patch's feature moved by 25 % of its length.");
   const words = movedWords({ by: 0.25, times: 3.2 });
   assert.match(words, /25 % of its length: 3\.2\d* × as far as where as much attention to other patches is cut\.$/);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
+import { toContainer } from "../../../playground/microscope/core/container.js";
+import { toHalves } from "../support.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
 
 globalThis.createImageBitmap = async () => ({});

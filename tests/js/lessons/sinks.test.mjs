@@ -62,9 +62,20 @@ test("what a sink carries tells its two kinds apart; where no head agrees, none 
     several: "sinks:",
     little: "rests",
     same: "sends",
+    plain: "unknown",
   };
   assert.equal(await filled(recipe, subjectWith({ carried: 0.25 })), "one sink: rests");
-  assert.equal(await filled(recipe, subjectWith({ carried: 4 })), "one sink: sends");
+  // the page does not know the rank
+  assert.equal(await filled(recipe, subjectWith({ carried: 4 })), "one sink: unknown");
+  const report = await subjectWith().report();
+  const sinks = [
+    { layer: 1, head: 2, kind: "one thing" },
+    { layer: 0, head: 0, kind: "nothing" },
+  ];
+  const measured = { ...subjectWith({ carried: 4 }), report: async () => ({ ...report, sinks }) };
+  assert.equal(await filled(recipe, measured), "one sink: sends");
+  const line = { made: "all_sinks", text: "{all} {sinks} {nothing} {one} {neither}", unknown: "not here" };
+  assert.deepEqual([await filled(line, measured), await filled(line, subjectWith())], ["6 2 1 1 0", "not here"]);
   assert.equal(await filled(recipe, subjectWith({ share: 0.2 })), "no sink");
   assert.equal(await filled({ made: "carried" }, subjectWith({ carried: 4 })), 4);
 });

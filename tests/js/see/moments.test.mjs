@@ -51,14 +51,14 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
   assert.equal(said({ kind: "sink" }, parts), "momentSink 65\u00a0%");
 });
 
-test("a sink says which of the two kinds it is, by what its token carries", () => {
+test("a sink says how much its token carries, and whether that is next to nothing", () => {
   const { norms } = layerOf(pack, 2);
   const moment = { layer: 2, head: 1, patch: 19 };
   const norm = norms[pack.tokens]; // of the class token in head 1
   const sorted = [...norms.subarray(pack.tokens, 2 * pack.tokens)].sort((a, b) => a - b);
   const times = (norm / sorted[Math.floor((pack.tokens - 1) / 2)]).toFixed(2);
   const said = sinkWords(pack, moment, (key, values) => `${key} ${values.times}`);
-  assert.equal(said, `${times < 1 ? "sinkLittle" : "sinkSame"} ${times}`);
+  assert.equal(said, `${times < 0.5 ? "sinkLittle" : "sinkCarries"} ${times}`);
   assert.equal(carriedBy([4, 1, 2, 3, 2], 0), 2);
   assert.equal(
     sinkWords(unpack(packOf({ held: [2], grid: [6, 8], norms: false })), moment, () => "said"),

@@ -24,7 +24,7 @@ for (const face of ["see", "lab"])
     assert.deepEqual(otherNames, []);
   });
 
-const openSheets = ({ part }) => ["sending", "drawing"].filter((name) => !part(`${name}Sheet`).hidden).join();
+const openSheets = ({ part }) => ["sending", "keys"].filter((name) => !part(`${name}Sheet`).hidden).join();
 
 test("a sheet that shows the former picture closes when another one is on its way, and when it comes", async () => {
   const microscope = await mountSee();
@@ -55,7 +55,7 @@ const tellStory = (scene) => (lens, seeNow) =>
   createStory(lens, seeNow, {
     language: () => "en",
     way: { at: () => scene, go() {}, lesson: () => null, place: () => ({ model: "small", sample: "cat" }) },
-    klass: { headIn: () => ({ drawHead() {} }), follow() {}, now: () => null, go() {}, keepsBoard: () => false },
+    klass: { headIn: () => ({ drawHead() {} }), follow() {}, now: () => null, go() {} },
   });
 
 test("the arrow keys aim at a place of the story's picture, and Enter guesses it", async () => {

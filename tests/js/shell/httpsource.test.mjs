@@ -67,12 +67,10 @@ test("a sample's usual layers have one short address, which nginx caches", async
   const trace = await source.open({});
   await source.layers(trace, [6], { heads: [5] });
   await source.layers(trace, [6]);
-  await source.layers(trace, [7], { rounded: true });
   await source.layers({ ...trace, usual: false }, [8]);
   assert.deepEqual(server.questions.map(({ path }) => path.split("layers?")[1]).filter(Boolean), [
     "sample=tabby&layers=6&heads=5",
     "sample=tabby&layers=6",
-    "sample=tabby&layers=7&rounded=yes",
     "model=dino&layers=8",
   ]);
 });

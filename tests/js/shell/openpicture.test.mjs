@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
-import { shrinkIfLarge } from "../../../playground/microscope/shell/readable.js";
 import { aFile, aPlace } from "./page.mjs";
 
 const namesOf = (files) => files.map((file) => file.name);
@@ -47,11 +46,4 @@ test("on a phone the camera comes first, beside a plain chooser of several files
     ["environment", false],
     [null, true],
   ]);
-});
-
-test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
-  const file = { name: "huge.tif", size: 45e6, type: "image/tiff" };
-  await assert.rejects(shrinkIfLarge(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
-  const fittingFile = { name: "large.tif", size: 20e6, type: "image/tiff" };
-  assert.equal(await shrinkIfLarge(fittingFile), fittingFile);
 });

@@ -84,3 +84,10 @@ test("a photograph that several parts miss at once is sent once; later, again", 
   await album.bringAgain(idOf(1));
   assert.equal(server.questions.length, 3);
 });
+
+test("a file above the limit is refused with its size, and not sent", async () => {
+  const server = photographServer();
+  const album = await aVisit();
+  await assert.rejects(album.open({ name: "huge.tif", size: 45e6 }), ({ says }) => /45 MB.*At most 32 MB/.test(says));
+  assert.deepEqual(server.questions, []);
+});

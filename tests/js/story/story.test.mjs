@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
+import { patchDistance } from "../../../playground/microscope/core/grid.js";
 import { placesOf } from "../../../playground/microscope/core/places.js";
 import { marksOf, neighbourOf, QUESTION_COUNT } from "../../../playground/microscope/story/questions.js";
 import {
-  distanceOf,
   factsOfStory,
   heardAfter,
   recordForClass,
@@ -25,7 +25,8 @@ const assertNear = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}
 test("the partner is the brightest patch of the largest place that is not the asking patch's own", () => {
   const row = rowOfPatch(pack, POSITION.layer, POSITION.head, POSITION.patch);
   const place = placesOf(row, 1, pack).find(
-    ({ patches, brightest }) => !patches.includes(POSITION.patch) && distanceOf(POSITION.patch, brightest, pack) > 1,
+    ({ patches, brightest }) =>
+      !patches.includes(POSITION.patch) && patchDistance(POSITION.patch, brightest, pack.columns) > 1,
   );
   assert.equal(facts.partner, place.brightest);
   assertNear(facts.share, row[1 + place.brightest]);
