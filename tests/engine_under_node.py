@@ -53,12 +53,7 @@ def engine_bytes(vit: VisionTransformer, numbers: str) -> bytes:
 
 def run_pass(trace: Trace, folder: Path, numbers: str = "float32", **options) -> EnginePass:
     """The engine's pass over the trace's input. `numbers` is the format of the weights, "float32" or "int8"."""
-    weights = folder / "weights.bin"
-    weights.write_bytes(engine_bytes(trace.vit, numbers))
-    (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
-    files = {"weights": str(weights), "image": str(folder / "image.f32")}
-    out_file = folder / "out.f32"
-    report = run_job({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
+    report, out_file = _run(trace, folder, numbers, options)
     shape = (trace.layers, trace.heads, trace.tokens, trace.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3]}
     sizes["features"] = (trace.layers, trace.tokens, shape[1] * shape[3])
@@ -66,6 +61,22 @@ def run_pass(trace: Trace, folder: Path, numbers: str = "float32", **options) ->
     for name, size in sizes.items():
         arrays[name], numbers_read = numbers_read[: np.prod(size)].reshape(size), numbers_read[np.prod(size) :]
     return EnginePass(**arrays, logits=numbers_read, **report)
+
+
+def _run(trace: Trace, folder: Path, numbers: str, options: dict) -> tuple[dict, Path]:
+    weights, out_file = folder / "weights.bin", folder / "out.f32"
+    weights.write_bytes(engine_bytes(trace.vit, numbers))
+    (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
+    files = {"weights": str(weights), "image": str(folder / "image.f32"), "out": str(out_file)}
+    return run_job({**files, "grid": trace.grid, **options}, folder), out_file
+
+
+def look_inside(trace: Trace, folder: Path, place: dict, **options) -> dict:
+    """One token's way through one head in the engine: {name: numbers}, and the bias."""
+    report, out_file = _run(trace, folder, "float32", {"inside": place, **options})
+    names, sizes = zip(*report.pop("sizes"), strict=True)
+    numbers = np.split(np.fromfile(out_file, np.float32), np.cumsum(sizes)[:-1])
+    return report | dict(zip(names, numbers, strict=True))
 
 
 def rows_in_engine(q: np.ndarray, k: np.ndarray, trace: Trace, scale=None) -> np.ndarray:

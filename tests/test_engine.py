@@ -7,9 +7,18 @@ import numpy as np
 import pytest
 import torch
 from conftest import SMALL, scramble
-from engine_under_node import distance, resized_by_engine, rows_in_engine, rows_in_python, run_job, run_pass
+from engine_under_node import (
+    distance,
+    look_inside,
+    resized_by_engine,
+    rows_in_engine,
+    rows_in_python,
+    run_job,
+    run_pass,
+)
 from PIL import Image
 
+from playground.analysis.inside import inside, largest_number, query_bias
 from playground.errors import PlaygroundError
 from playground.models import borrowed, engine_file, loading
 from playground.models.engine_file import eight_bit_blocks, to_engine
@@ -82,6 +91,19 @@ def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, tr
     np.testing.assert_allclose(
         rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
     )
+
+
+@pytest.mark.parametrize(("layer", "cut"), [(0, []), (2, ["2,3>1,1@2"])])
+def test_one_token_s_way_through_a_head_is_the_same_in_the_browser(scaled_vit, picture, tmp_path, layer, cut):
+    model_trace = trace(scaled_vit, picture, size=(48, 72), cut=cut)
+    place = {"layer": layer, "head": 1, "token": model_trace.token((2, 3))}
+    run = look_inside(model_trace, tmp_path, place, cuts=cut)
+    expected = inside(model_trace, layer, 1, (2, 3))
+    assert run.keys() == {"bias", "number", *expected}
+    assert run["bias"] == pytest.approx(query_bias(model_trace, layer, 1, (2, 3)), abs=1e-6)
+    assert run["number"] == largest_number(model_trace, layer, 1, (2, 3))
+    for name, x in expected.items():
+        np.testing.assert_allclose(run[name], x.flatten(), atol=5e-4, err_msg=name)
 
 
 ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns

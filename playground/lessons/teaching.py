@@ -44,9 +44,9 @@ def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
 # All scenes. The address of a lecturer's own plan lists their keys.
 SCENES = {
     "1": _story(
-        1, 4, "Where does it look?",
-        "Say nothing at first. Let the room press the place, or point. Only then name layer and head, and promise that "
-        "every number of the next scenes is of this patch.",
+        1, 3, "Where does it look?",
+        "Say nothing at first. Let the room press the place, or point. Only then name layer and head, and promise "
+        "that every number of the next scenes is of this patch.",
     ),
     "2": _story(
         2, 2, "Patches",
@@ -60,38 +60,52 @@ SCENES = {
     ),
     "4": _story(
         4, 3, "Tokens and places",
-        "Hands up for *yes* and for *no*. Most say yes. Ask somebody who said no for the reason: a score compares what "
-        "tokens hold.",
+        "Hands up for *yes* and for *no*. Most say yes. Ask somebody who said no for the reason: a score compares "
+        "what tokens hold.",
     ),
     "5": _story(
         5, 4, "A library",
-        "Open the three books. Easy to find, little inside: come back to it in scene 9. Say that what asks here was "
-        "rewritten by the layers before.",
+        "Multiply one of the three products aloud: so a token becomes a query. Then the three books. Easy to find, "
+        "little inside: come back to it in scene 9. Say that what asks here was rewritten by the layers before.",
     ),
-    "6": _story(6, 4, "One score by hand", "Compute one product aloud. Their sum, divided, is the score."),
+    "6": _story(6, 3, "One score by hand", "Compute one product aloud. Their sum, divided, is the score."),
     "7": _story(
         7, 3, "Shares",
-        "e to the power of each, divided by the sum. Ask what a score of 0 becomes: not a share of 0.",
+        "e to the power of each, divided by the sum: the last line. Ask what a score of 0 becomes: not a share of "
+        "0.",
     ),
     "8": _story(
-        8, 5, "The volume knob",
-        "Turn the volume down: all alike. Up to the mark: the row that was trained. Guess. Then further: it clips. "
-        "This is an experiment; the model was trained with the division.",
+        8, 4, "The volume knob",
+        "Do our products cancel, do a random query’s? Turn the volume down: all alike. Up to the mark: the row that "
+        "was trained. Guess. Then further: it clips. This is an experiment; the model was trained with the "
+        "division.",
     ),
-    "9": _story(9, 3, "The mixture", "Share times value. Find the token whose upper bar is long, its lower one short."),
+    "9": _story(
+        9, 3, "The mixture",
+        "Follow the arrows to their end. Then find the token whose upper bar is long, its lower one short.",
+    ),
     "10": _story(
-        10, 5, "Heads",
-        "Guess in how many heads the patch looks there. Then read the small pictures: who agrees, who elsewhere? W_O "
-        "joins them.",
+        10, 4, "Heads",
+        "Guess in how many heads the patch looks there. Then read the small pictures: who agrees, who elsewhere? "
+        "W_O joins them.",
     ),
     "11": _story(
-        11, 4, "Layers",
-        "Norm, sum, MLP in every layer. The old token is always added: the residual. Then ask the class token.",
+        11, 3, "Layers",
+        "Norm, sum, MLP in every layer. The old token is always added: by how many degrees has it turned, and "
+        "towards whom? Then ask the class token.",
     ),
     "12": _story(
-        12, 4, "What it is not",
-        "A share is no importance. Guess the factor; then show the ten lines that compute this row, and say what comes "
-        "next: their own photographs.",
+        12, 3, "An answer",
+        "Guess. Then let somebody name patches to cut: when does the answer fall? What is left without any patch?",
+    ),
+    "13": _story(
+        13, 2, "Two sinks",
+        "Much of every row goes to one token. Ask first: does it carry nothing, or one thing to all?",
+    ),
+    "14": _story(
+        14, 4, "What it is not",
+        "A share is no importance; zero or mean tells how much the head does. Guess the factor; then show the ten "
+        "lines that compute this row, and say what comes next: their own photographs.",
     ),
     "hands": Scene(
         14, "By hand",
@@ -140,9 +154,10 @@ SCENES = {
     ),
 }  # fmt: skip
 PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the longer one adds scenes
-    45: ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"),
+    45: ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"),
     90: (
-        "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
+        "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "13", "14",
+        "quiz",
     ),
 }  # fmt: skip
 

@@ -29,7 +29,7 @@ from playground.serving.routes_samples import FOREVER, credit, picture_address
 from playground.serving.traces import Setup
 
 if TYPE_CHECKING:
-    from playground.tracing import Trace
+    from playground.tracing import Query, Trace
 
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
@@ -242,6 +242,25 @@ def story_row(asked: Asked) -> Response:
 
 
 @part
+def inside(asked: Asked) -> Response:
+    """One token's way through one head, see playground/analysis/inside.py."""
+    trace = asked.trace()
+    layer, head = chosen.number(asked.words, "layer", trace.layers), chosen.number(asked.words, "head", trace.heads)
+    with queue.turn():
+        data = inside_bytes(trace, layer, head, place(asked.words.get("query", "")))
+    return Response(data, media_type=BINARY)
+
+
+def inside_bytes(trace: Trace, layer: int, head: int, query: Query) -> bytes:
+    from playground.analysis.inside import inside, largest_number, query_bias
+
+    arrays = inside(trace, layer, head, query)
+    halves = {name: x.clamp(-LARGEST_FLOAT16, LARGEST_FLOAT16).half().numpy() for name, x in arrays.items()}
+    header = {"bias": query_bias(trace, layer, head, query), "number": largest_number(trace, layer, head, query)}
+    return pack(header, halves)
+
+
+@part
 def changed_labels(asked: Asked) -> Response:
     """The labels whose probabilities change with another scale in the whole pass, each with its probability before and
     after."""
@@ -259,6 +278,7 @@ ROUTES = [
     Route("/api/trace/{digest}/values", values),
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/heads", heads),
+    Route("/api/trace/{digest}/inside", inside),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
     Route("/api/trace/{digest}/ran", story_row),

@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
@@ -23,9 +23,12 @@ from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
-from playground.samples import samples
-from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
+from playground.samples import samples, start_patch
+from playground.serving import chosen, models, pictures, prepared, routes_samples, routes_traces, traces
 from playground.serving.prepared import SamplePack, some_layers
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first
@@ -144,16 +147,30 @@ def _write_layers(folder: Folder, sample_pack: SamplePack, data: bytes, wants_na
         "upper": upper,
         "opening": {"layer": layer, "head": head, "file": opening_pack},
         "layers": [folder.put(f"samples/{name}-{n}.pack", some_layers(data, [n])) for n in layers],
+        "inside": _write_inside(folder, sample_pack, data, layer, head) if wants_names else None,
         "names": folder.put(f"samples/{name}-names.json", _names_of_heads(sample_pack, data)) if wants_names else None,
     }
 
 
-def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
-    """The names of all heads by their habits on this picture, of a pass: a pack has no pixels and no values."""
+def _write_inside(folder: Folder, sample_pack: SamplePack, data: bytes, layer: int, head: int) -> dict | None:
+    """The opening patch's way through the opening head, for the story."""
+    seen = _passed(sample_pack, data)
+    query = start_patch(sample_pack.sample.name, seen.grid)
+    numbers = routes_traces.inside_bytes(seen, layer, head, query)
+    file = folder.put(f"samples/{sample_pack.name}-inside.pack", numbers)
+    return {"layer": layer, "head": head, "query": "{},{}".format(*query), "file": file}
+
+
+def _passed(sample_pack: SamplePack, data: bytes) -> Trace:
     from playground.tracing import trace
 
     size = tuple(unpack(data)[0]["size"])
-    seen = trace(models.load(sample_pack.model), pictures.sample(sample_pack.sample.name).image, size=size)
+    return trace(models.load(sample_pack.model), pictures.sample(sample_pack.sample.name).image, size=size)
+
+
+def _names_of_heads(sample_pack: SamplePack, data: bytes) -> bytes:
+    """The names of all heads by their habits on this picture, of a pass: a pack has no pixels and no values."""
+    seen = _passed(sample_pack, data)
     names = [traces.names_of_heads(seen, layer) for layer in range(seen.layers)]
     return json.dumps(names, ensure_ascii=False).encode()
 

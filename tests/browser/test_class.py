@@ -32,7 +32,7 @@ class Lecturer(Visitor):
     def go(self, n: int) -> None:
         while f"story={n}" not in self.page.url:
             self.press("Next")
-        self.page.get_by_text(f"The story · {n} of 12").wait_for()
+        self.page.get_by_text(f"The story · {n} of 14").wait_for()
 
 
 class Phone(Visitor):

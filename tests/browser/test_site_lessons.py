@@ -270,5 +270,5 @@ def test_teach_has_its_plan_notes_and_quiz_and_says_what_needs_the_app(arrive, h
     visitor.page.locator('.lesson-steps [data-step="row"][aria-current="step"]').wait_for()
     visitor.page.go_back()
     anchors.first.click()
-    visitor.page.get_by_text("The story · 8 of 12").wait_for(timeout=60_000)
+    visitor.page.get_by_text("The story · 8 of 14").wait_for(timeout=60_000)
     assert visitor.page.evaluate("violations") == []

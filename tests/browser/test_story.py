@@ -1,12 +1,15 @@
-"""The story in a browser: twelve scenes beside one photograph, walked through as a reader does."""
+"""The story in a browser: fourteen scenes beside one photograph, walked through as a reader does."""
 
 import pytest
 
+import playground
 from browser.truth import model
 from browser.visitor import Visitor
 from playground import open_image, samples, trace
+from playground.analysis.inside import inside
+from playground.numbers import percent
 
-SCENES = 12
+SCENES = 14
 STORY_ADDRESS = "/?sample=meadow&model=bundled&story=1"
 READ_STORY = """() => {
   const roots = [document, ...[...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)];
@@ -82,6 +85,37 @@ def test_the_story_s_numbers_are_the_model_s_own(reader):
     assert facts["distance"] == max(abs(a - b) for a, b in zip(place, partner, strict=True))
 
 
+def test_what_the_story_asks_beyond_the_pack_is_the_model_s_own(reader):
+    base = reader.begin()["base"]
+    vit, image = model(), open_image(samples.named("meadow").path)
+    seen = playground.trace(vit, image)
+    layer, head, query = base["layer"], base["head"], divmod(base["patch"], seen.grid[1])
+    found = inside(seen, layer, head, query)
+
+    def text_of(n: int, words: str) -> str:
+        reader.page.goto(f"{reader.url}{STORY_ADDRESS.replace('story=1', f'story={n}')}")
+        text = reader.story("text").filter(has_text=words)
+        text.wait_for()
+        return text.inner_text().replace("\u00a0", " ").replace("−", "-")
+
+    made = float(max(seen.record[layer].q[head, seen.token(query)], key=abs))
+    assert f"a bias make {made:.2f}." in text_of(5, "a bias make")
+    head_share, all_share = (found[name].norm() / found["entering"].norm() for name in ("head", "attention"))
+    assert f"writes is {percent(head_share)} as long" in (told := text_of(10, "as long as our token"))
+    assert f"all heads write together, {percent(all_share)}" in told
+    told = text_of(14, "Switch this head off")
+    for name in ("zero", "mean"):
+        assert percent(seen.ablate([(layer, head)], to=name).moved(seen, query)) in told
+    share = vit.config.shares(seen.logits)
+    likeliest = int(share.argmax())
+    assert f"{vit.config.labels[likeliest]}: {100 * float(share[likeliest]):.1f} %" in text_of(12, "Now we cut")
+    reader.guess()
+    square = seen.on_grid(seen.rows(seen.layers - 1, "cls").mean(0)).argmax()
+    cut = playground.trace(vit, image, cut="cls>{},{}".format(*divmod(int(square), seen.grid[1])))
+    after = float(vit.config.shares(cut.logits)[likeliest])
+    assert f"{100 * after:.1f} %" in reader.story("after").inner_text().replace("\u00a0", " ")
+
+
 def test_the_scale_is_off_in_its_own_scene_alone_and_back_goes_back(reader):
     reader.begin(STORY_ADDRESS.replace("story=1", "story=8"))
     reader.wait_for_scene(8)
@@ -114,3 +148,30 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(arrive, server):
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390, n
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
+
+
+def test_ten_questions_stand_before_and_after_the_story_and_marks_count_both(reader):
+    reader.begin()
+    reader.page.get_by_text("Ten questions first").click()
+    asked = []
+    for n in range(1, 11):
+        reader.page.get_by_role("heading", name=f"Before the story: question {n} of 10", exact=True).wait_for()
+        assert reader.page.locator(".lens.untouched").count(), "the row would tell what scene 1 asks"
+        asked.append(reader.page.locator(".story-asks").inner_text())
+        reader.story("guess").get_by_role("button", name="I don’t know").click()
+        reader.story("after").get_by_text("Noted.").wait_for()
+        reader.page.get_by_role("button", name="Next", exact=True).click()
+    reader.wait_for_scene(1)
+    reader.page.goto(f"{reader.url}{STORY_ADDRESS.replace('story=1', 'story=a1')}")
+    for n in range(1, 11):
+        reader.page.get_by_role("heading", name=f"After the story: question {n} of 10", exact=True).wait_for()
+        asked.remove(reader.page.locator(".story-asks").inner_text())
+        reader.story("guess").locator("button").first.click()
+        reader.story("after").get_by_text("Scene").wait_for()
+        if n < 10:
+            reader.page.get_by_role("button", name="Next", exact=True).click()
+    assert not asked, "the same ten are asked twice"
+    marks = reader.page.locator(".story-marks")
+    assert marks.inner_text() == "Before the story 0 of 10 were right, now 4."
+    reader.page.reload()  # marks outlast the page
+    marks.wait_for()

@@ -142,7 +142,7 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     slides.on("request", lambda request: requests.append(request.url))
     slides.goto((tmp_path / "slides.html").as_uri())
     story = slides.frame_locator("iframe")
-    story.get_by_text("The story · 8 of 12").wait_for()
+    story.get_by_text("The story · 8 of 14").wait_for()
     slides.keyboard.press("n")
     slides.locator(".notes:visible").first.wait_for()
     story.get_by_role("heading").first.press("PageDown")  # a clicker's key, inside the frame
@@ -155,7 +155,7 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     slides.locator(".guess:visible div.told").wait_for()
     for _ in range(2):
         slides.get_by_role("button", name="the slide before").click()
-    story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
+    story.get_by_text("The story · 8 of 14").wait_for()  # the story is where the presenter left it
     assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
 
 

@@ -7,10 +7,13 @@
 //     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
+//   {what: "inside", id, model, picture, grid, scale, cuts, place: {layer, head, token}}
+//     → {id, done: {bias, number, arrays: {name: float16 bits}}}, see inside.js
 //   {what: "stop", id}                           → {id, stopped}
 // A job that fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
 import { modelInput, resizedPicture } from "./images.js";
+import { inside } from "./inside.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
 import { cutting, MOST_QUERIES, VisionTransformer } from "./vit.js";
 
@@ -78,12 +81,9 @@ export function createComputer(send, decode = resizedPicture) {
       networks.set(model, new VisionTransformer(await createTensors(kernels), weights));
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
-      const vit = networks.get(model);
       const startTime = performance.now();
-      const image = await inputOf(vit, picture, grid);
-      const layout = { prefix: vit.config.prefix, columns: grid[1] };
-      const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, layout)) };
-      const layers = vit.layers(image, grid, options);
+      const { vit, passOf } = await passFor({ model, picture, grid, scale, cuts });
+      const layers = passOf();
       for (;;) {
         if (!(await mayContinue(id))) return send({ id, stopped: true });
         const { value, done } = layers.next();
@@ -92,6 +92,12 @@ export function createComputer(send, decode = resizedPicture) {
         const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
         send({ id, layer, q, k, norms, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
       }
+    },
+    async inside({ id, place, model, picture, grid, scale, cuts }) {
+      const { vit, passOf } = await passFor({ model, picture, grid, scale, cuts });
+      const { arrays, ...numbers } = inside(vit, passOf, place);
+      const halves = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, vit.t.toHalves(x)]));
+      send({ id, done: { ...numbers, arrays: halves } });
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
@@ -104,6 +110,16 @@ export function createComputer(send, decode = resizedPicture) {
       send({ id, done: { rollout: halves } }, [halves.buffer]);
     },
   };
+
+  // The network, and a function that starts a pass with the cuts and, after them, `at`.
+  async function passFor({ model, picture, grid, scale, cuts }) {
+    const vit = networks.get(model);
+    const image = await inputOf(vit, picture, grid);
+    const cutAt = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
+    const passOf = (at = (_, x) => x) =>
+      vit.layers(image, grid, { scale: scale ?? vit.scale, at: (point, x) => at(point, cutAt(point, x)) });
+    return { vit, passOf };
+  }
 
   async function inputOf({ t, config }, picture, grid) {
     const { mean, std, patch_size: side } = config;

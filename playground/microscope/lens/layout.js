@@ -29,11 +29,13 @@ function readTheme({ frame, refs, root }) {
 }
 
 const COLUMN = 334; // px: the least width of the column beside the picture
+const STORY_COLUMN = 470; // px: the column of the story, whose scenes fit into 720 px of height
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const PRESENTED_COLUMN = 300; // px: in full screen
 const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
+const LEAST_STORY_WIDTH = 1100; // px: in a narrower window the story's column is as narrow as any
 const LOW_HEIGHT = 420; // px: in a lower room the moments are in the column
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
@@ -77,8 +79,17 @@ function layOut(lens) {
   const isLow = isBeside && height < LOW_HEIGHT;
   root.classList.toggle("sideways", isLow);
   root.classList.toggle("tabbed", isLow || !isBeside);
+  const tells = see?.story?.tells() && width > LEAST_STORY_WIDTH;
   const isPair = choice.presenting && choice.view.beside === "filter";
-  const column = isPair ? width / 2 : choice.presenting ? PRESENTED_COLUMN : isLow ? LOW_COLUMN : COLUMN;
+  const column = isPair
+    ? width / 2
+    : choice.presenting
+      ? PRESENTED_COLUMN
+      : isLow
+        ? LOW_COLUMN
+        : tells
+          ? STORY_COLUMN
+          : COLUMN;
   const momentsHeight = isLow || choice.presenting || !see ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
   const besideWidth = Math.min(width - column, (height - (isPair ? PAIR_WORDS_HEIGHT : momentsHeight)) * aspect);
   const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);

@@ -2,6 +2,8 @@
 // are equally wide, the layer is Block of vit.py; otherwise it is the layer of lessons/walk.py, whose skip connection
 // carries V. tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
+import { normals, uniform } from "../core/random.js";
+
 const WHOLE_ROWS = 100; // a tensor with at most so many rows is shown whole, as in lessons/walk.py
 const MOST_ROWS = 64; // rows shown of a larger tensor
 const MOST_COLUMNS = 768; // shown columns of all heads together
@@ -46,29 +48,6 @@ export function randomLayer({ tokens, dim, chan }) {
     qkv: normals(3 * chan * dim, dim ** -0.5, random), // (3 · chan, dim)
     proj: normals(chan * chan, chan ** -0.5, random), // (chan, chan)
   };
-}
-
-// The generator mulberry32: uniform numbers between 0 and 1.
-function uniform(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-// Normally distributed numbers, in pairs from pairs of uniform numbers, by the method of Box and Muller.
-function normals(count, deviation, random) {
-  const numbers = new Float32Array(count);
-  for (let i = 0; i < count; i += 2) {
-    const length = deviation * Math.sqrt(-2 * Math.log(1 - random()));
-    const angle = 2 * Math.PI * random();
-    numbers[i] = length * Math.cos(angle);
-    if (i + 1 < count) numbers[i + 1] = length * Math.sin(angle);
-  }
-  return numbers;
 }
 
 export const rowsShown = (tokens) => (tokens <= WHOLE_ROWS ? tokens : MOST_ROWS);

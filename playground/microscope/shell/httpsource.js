@@ -2,6 +2,7 @@
 // samples.
 
 import { openContainer } from "../core/core.js";
+import { openInside } from "../core/inside.js";
 import { WAYS } from "../core/ways.js";
 import { addressOf, askAgain, Refusal } from "./http.js";
 import { ownPictures } from "./own.js";
@@ -33,7 +34,7 @@ export function createHttpSource({ bringAgain }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "puts", "whole", "cuts", "names", "heads", "ran"],
+      ...["layers", "labels", "puts", "whole", "cuts", "names", "heads", "inside", "ran"],
     ],
 
     // words: address parameters of the picture, the model, the grid and the scale of the pass.
@@ -78,6 +79,9 @@ export function createHttpSource({ bringAgain }) {
       return { ...changedTrace, verdict: labels };
     },
     moved: (trace, query, options) => fetchJson(trace, "moved", { query }, options),
+    // question: {layer, head, query}
+    inside: async (trace, question, options) =>
+      openInside(await bytesOf(await requestPart(trace, "inside", question, options))),
     ran: (trace, question, options) => fetchJson(trace, "ran", question, options),
     // The bytes at an address of the server or at a data: address.
     bytes: async (address, options) =>
@@ -137,7 +141,10 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       if (!prepared) await requireModel(words.model);
       const trace = await computing.open(words, options);
       if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
-      const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
+      const offers = [
+        ...(isHere(words.model) ? computing.offers : ["layers"]),
+        ...["names", "inside"].filter((kind) => prepared[kind]),
+      ];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
     async layers(trace, numbers, options = {}) {
@@ -154,12 +161,19 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
         return computing.layers(trace, numbers, options); // the layer is computed if its file is missing
       });
     },
+    async inside(trace, question, options) {
+      const { inside } = trace.prepared ?? {};
+      const isPrepared = inside && Object.entries(question).every(([name, value]) => inside[name] === value);
+      if (isPrepared) return openInside(await read(inside.file, options));
+      return computedBy("inside")(trace, question, options);
+    },
     picture: (trace, options) => (trace.prepared ? pictureFile(trace, options) : computing.picture(trace, options)),
     features: computedBy("features"),
     flows: computedBy("flows"),
     rollout: computedBy("rollout"),
     whole: computedBy("whole"),
     moved: computedBy("moved"),
+    labels: computedBy("labels"),
     async names({ prepared }, layer, options) {
       const bytes = await read(prepared.names, options);
       return JSON.parse(new TextDecoder().decode(bytes))[layer];

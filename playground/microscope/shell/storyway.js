@@ -4,6 +4,7 @@
 import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
+import { isQuestion } from "../story/questions.js";
 import {
   isBehindHash,
   openFace,
@@ -20,9 +21,17 @@ import { addressOf, ask, askJson, mayPass, SERVER_RETRY_MS } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 import { readPageData } from "./pagedata.js";
 
+const ANSWERS = "attention-playground-answers"; // to the ten questions
+
 // The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({
-  at: () => (pageNow().name === "microscope" ? Number(pageNow().story) || 0 : 0),
+  at() {
+    const { name, story } = pageNow();
+    if (name !== "microscope") return 0;
+    return isQuestion(story) ? story : Number(story) || 0;
+  },
+  answers: () => JSON.parse(keptText(ANSWERS) ?? "{}"),
+  keepAnswers: (answers) => keepText(ANSWERS, JSON.stringify(answers)),
 
   go(n) {
     setPage({ story: n ? String(n) : null });

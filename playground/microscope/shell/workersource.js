@@ -216,9 +216,30 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     return { prefix, prefixCount: prefix.length, rows, columns };
   };
 
+  async function lookInside(trace, { layer, head, query }, signal) {
+    await bringNetwork(trace.model);
+    const { id, file } = trace.private_picture;
+    const bitmap = await decodePicture(await file());
+    const token = tokenOf(query, shapeOf(trace));
+    const message = { what: "inside", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
+    const place = { layer, head, token };
+    return new Promise((resolve, reject) => {
+      const onMessage = ({ done: { arrays, ...numbers } }) =>
+        resolve({
+          ...numbers,
+          ...Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, decodeHalves(x)])),
+        });
+      const job = startJob({ ...message, scale: trace.scale, cuts: trace.cut, place }, onMessage, reject, [bitmap]);
+      signal?.addEventListener("abort", () => {
+        worker.postMessage({ what: "stop", id: job });
+        reject(stoppedError());
+      });
+    });
+  }
+
   /** @type {Source} */
   const source = {
-    offers: ["layers", "features", "rollout", "whole", "cuts"],
+    offers: ["layers", "features", "rollout", "whole", "cuts", "inside"],
     keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
     keepsPictures: 2,
 
@@ -278,6 +299,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
     rollout: (trace, query, { signal } = {}) => requestRollout(trace, tokenOf(query, shapeOf(trace)), signal),
+    inside: (trace, question, options) => lookInside(trace, question, options?.signal),
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const passWords = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
@@ -287,6 +309,13 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const logits = [];
       for (const eachTrace of [trace, changedTrace]) logits.push((await requestPart(eachTrace, "done", signal)).logits);
       return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
+    },
+    // [number, name, probability] of the model's labels, the likeliest first
+    async labels(trace, options) {
+      const { labels, multi_label: isMultiLabel } = models[trace.model];
+      const { logits } = await requestPart(trace, "done", options?.signal);
+      const shares = labels.length ? (isMultiLabel ? logistic(logits) : softmaxOf(logits)) : [];
+      return labels.map((label, i) => [i, label, shares[i]]).sort((a, b) => b[2] - a[2]);
     },
     async moved(cutTrace, query, { signal } = {}) {
       const shape = shapeOf(cutTrace);

@@ -2,15 +2,17 @@
 // of `box`.
 import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
-import { bareShare, filledIn, localNumber, percent } from "../core/numbers.js";
+import { patchAt } from "../core/grid.js";
+import { bareShare, filledIn, localNumber, percent, shortNumber } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, make, makeSvg, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
-import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
+import { heardAfter, MOST_SHARES, sharesAt, THOUSANDS_SPACE, tenths } from "./scenes.js";
 
 const ENLARGED_SIDE = 168; // px: side of the enlarged patch
 const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
+const ANSWER_WIDTH = 150; // px: width of the picture of the answer
 const HEAD_WIDTH = 92; // px: width of a head's picture
 const STRIP_HEIGHT = 34; // px: height of a strip of numbers
 const LEAST_NUMBERED_SHARE = 0.0005; // a bar of a smaller share has no number
@@ -36,22 +38,28 @@ const FIGURES = {
 
   // The largest products of the score, one in each line: q × k = product.
   products(box, { products }, _, { language }) {
-    const list = elementIn(box, "ol", "story-products");
-    const textOf = (x) => localNumber(language, x.toFixed(2).replace("-", "−"));
-    for (const { at: dimension, q, k, product } of products) {
+    productsIn(box, products, ({ q, k }) => [q, k], language);
+  },
+
+  // For some tokens e^score and the share that it becomes; last, the sum over all tokens.
+  powers(box, { powers, words }, _, { name, language }) {
+    const largest = powers[0].share;
+    const list = elementIn(box, "ul", "story-powers");
+    for (const { token, score, power, share } of powers) {
       const line = elementIn(list, "li");
-      line.title = `${dimension}`;
-      line.innerHTML = `<b class="q">${textOf(q)}</b> × <b class="k">${textOf(k)}</b> = ${textOf(product)}`;
+      elementIn(line, "span", "", token < 0 ? words.all : name(token));
+      const text = localNumber(language, powerText(power));
+      const exponent = score === null ? "" : `e<sup>${localNumber(language, twoDigits(score))}</sup> = `;
+      elementIn(line, "b").innerHTML = `${exponent}${text}`;
+      elementIn(line, "i", { className: "share", style: `--long: ${token < 0 ? 0 : (100 * share) / largest}%` });
+      elementIn(line, "em", "", localNumber(language, percent(share)));
     }
   },
 
-  // The largest shares of the row.
-  shares(box, { shares }, _, { language }) {
-    barsIn(box, shares, Math.max(...shares), language);
-  },
-
-  // For some tokens, the share, and the share times the length of the token's value.
-  contributions(box, { contributions }, _, { name, language }) {
+  // The mixture as arrows, one token's value times its share after the other; below, for these tokens, the share, and
+  // the share times the length of the token's value.
+  mixture(box, { contributions, arrows, words }, _, { name, language }) {
+    if (arrows.length) arrowsIn(box, arrows, words, name);
     const largest = Math.max(...contributions.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
     for (const { token, share, product } of contributions) {
@@ -109,7 +117,8 @@ const FIGURES = {
   },
 
   // The query of the story's patch, and the key, score and value length of one of three tokens ("books").
-  library(box, { q, words }, { books, pack }, { ratio, drawMarks, language }) {
+  library(box, { q, made, words }, { books, pack }, { ratio, drawMarks, language }) {
+    if (made) productsIn(box, made.largest, ({ x, w }) => [x, w], language).classList.add("made");
     const largest = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
     const shelf = elementIn(box, "p", "story-touch");
     const bookElement = elementIn(box, "div", "story-book");
@@ -138,7 +147,13 @@ const FIGURES = {
 
   // The shares as channels of a mixing desk, with a dial for the scale ("volume"). Before the guess the dial ends at
   // the trained scale.
-  knob(box, { words }, facts, { guessed: isGuessed, choose, language }) {
+  knob(box, { products, words }, facts, { guessed: isGuessed, choose, language, ratio }) {
+    const pair = elementIn(box, "div", "story-cancel");
+    const largest = Math.max(...products.flatMap((numbers) => numbers.map(Math.abs)));
+    for (const [index, label] of [words.own, words.random].entries()) {
+      const side = elementIn(pair, "div");
+      stripIn(side, index ? "random" : "own", products[index], largest, "#777", ratio, label);
+    }
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
     const maximum = isGuessed ? 1 : TRAINED_DIAL;
@@ -155,6 +170,48 @@ const FIGURES = {
     };
     dial.addEventListener("input", () => choose({ scale: readDial() }));
     readDial();
+  },
+
+  // The answer before and after the cut, without any patch, and without the patches that the reader presses.
+  answer(box, { answer, words }, _, { photo, ratio, guessed: isGuessed, language }) {
+    const { bitmap, rows, columns, square, before, after, withoutAll, shareWithout } = answer;
+    const place = elementIn(box, "div", "story-answer");
+    const picture = elementIn(place, "div", "story-drawing");
+    const width = ANSWER_WIDTH * ratio;
+    const canvas = elementIn(picture, "canvas");
+    const { clear } = photo(width, (width * rows) / columns, bitmap);
+    Object.assign(canvas, { width: clear.width, height: clear.height });
+    canvas.getContext("2d").drawImage(clear, 0, 0);
+    const svg = createMarksSvg(canvas);
+    svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
+    const bars = elementIn(place, "ul", "story-handed");
+    const cut = new Set([square]);
+    let asked = 0;
+    const draw = (share, mine = asked) => {
+      if (mine !== asked) return;
+      svg.replaceChildren();
+      for (const patch of cut)
+        addFrame(svg, patch % columns, Math.floor(patch / columns), 1, isGuessed ? "cut" : "hears");
+      bars.replaceChildren();
+      const shares = isGuessed ? [before, after, withoutAll, ...(share === undefined ? [] : [share])] : [before];
+      for (const [index, value] of shares.entries()) {
+        const line = elementIn(bars, "li");
+        elementIn(line, "span", "", words.bars[index]);
+        elementIn(line, "i", { className: index ? "product" : "share", style: `--long: ${100 * value}%` });
+        elementIn(line, "em", "", localNumber(language, tenths(value)));
+      }
+    };
+    draw();
+    if (!isGuessed) return;
+    picture.addEventListener("click", async (event) => {
+      const { left, top, width, height } = canvas.getBoundingClientRect();
+      const patch = patchAt((event.clientX - left) / width, (event.clientY - top) / height, rows, columns);
+      if (!cut.delete(patch)) cut.add(patch);
+      const mine = ++asked;
+      picture.setAttribute("aria-busy", "true");
+      draw(cut.size ? await shareWithout([...cut]) : before, mine);
+      if (mine === asked) picture.removeAttribute("aria-busy");
+    });
   },
 
   // Buttons that choose which row the picture shows: the row of the square or the row of the class token.
@@ -187,8 +244,8 @@ function buttonIn(box, words) {
 
 // ---- parts of the figures
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
-function stripIn(box, label, values, largest, colour, ratio) {
-  elementIn(box, "b", `story-${label}`, label);
+function stripIn(box, label, values, largest, colour, ratio, text = label) {
+  elementIn(box, "b", `story-${label}`, text);
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
@@ -198,6 +255,69 @@ function stripIn(box, label, values, largest, colour, ratio) {
     const top = value > 0 ? centreY - barHeight : centreY;
     context.fillRect(index * barWidth, top, Math.max(1, barWidth - ratio), Math.max(1, barHeight));
   }
+}
+
+const twoDigits = (x) => x.toFixed(2).replace("-", "−");
+
+// "446", "27 395", "3.2 × 10⁷"
+function powerText(x) {
+  if (x < 1e7 && x >= 0.01) return shortNumber(x).replace(/\B(?=(\d{3})+$)/g, THOUSANDS_SPACE);
+  const [digits, exponent] = x.toExponential(1).split("e");
+  return `${digits} × 10<sup>${Number(exponent)}</sup>`.replace("-", "−");
+}
+
+// Products, one in each line: a × b = product. pairOf(product): [a, b]
+function productsIn(box, products, pairOf, language) {
+  const list = elementIn(box, "ol", "story-products");
+  for (const item of products) {
+    const line = elementIn(list, "li");
+    const [a, b, product] = [...pairOf(item), item.product].map((x) => localNumber(language, twoDigits(x)));
+    line.title = `${item.at}`;
+    line.innerHTML = `<b class="q">${a}</b> × <b class="k">${b}</b> = ${product}`;
+  }
+  return list;
+}
+
+const ARROWS_SIZE = [320, 150]; // px
+const ARROWS_EDGE = 14; // px around the arrows
+const LEAST_LABELLED = 22; // px of an arrow that bears its token's name
+
+// Arrows laid one after the other, and the mixture from the start to the end of the last.
+function arrowsIn(box, arrows, words, name) {
+  const [width, height] = ARROWS_SIZE;
+  const points = [[0, 0], ...arrows.map(({ to }) => to)];
+  const [lows, highs] = [Math.min, Math.max].map((end) =>
+    [0, 1].map((axis) => end(...points.map((point) => point[axis]))),
+  );
+  const unit = Math.min(
+    ...[width, height].map((side, axis) => (side - 2 * ARROWS_EDGE) / (highs[axis] - lows[axis] || 1)),
+  );
+  const inner = [0, 1].map((axis) => (highs[axis] - lows[axis]) * unit);
+  const onScreen = ([x, y]) => [
+    (width - inner[0]) / 2 + (x - lows[0]) * unit,
+    (height + inner[1]) / 2 - (y - lows[1]) * unit,
+  ];
+  const svg = box.appendChild(
+    makeSvg("svg", { class: "story-arrows", viewBox: `0 0 ${width} ${height}`, role: "img" }),
+  );
+  svg.setAttribute(
+    "aria-label",
+    `${words.all}: ${arrows.map(({ token }) => (token < 0 ? words.rest : name(token))).join("; ")}`,
+  );
+  const arrow = (from, to, kind, text) => {
+    const [[x1, y1], [x2, y2]] = [onScreen(from), onScreen(to)];
+    const [length, angle] = [Math.hypot(x2 - x1, y2 - y1), Math.atan2(y2 - y1, x2 - x1)];
+    svg.append(makeSvg("line", { class: kind, x1, y1, x2, y2 }));
+    const tip = Math.min(8, length / 2);
+    const at = (side) => `${x2 - tip * Math.cos(angle + side)},${y2 - tip * Math.sin(angle + side)}`;
+    svg.append(makeSvg("polygon", { class: kind, points: `${x2},${y2} ${at(0.45)} ${at(-0.45)}` }));
+    if (length < LEAST_LABELLED) return;
+    const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 4, "text-anchor": "middle" };
+    svg.append(makeSvg("text", { class: kind, ...middle }, text));
+  };
+  arrow([0, 0], arrows.at(-1).to, "all", words.all);
+  for (const { token, from, to } of arrows)
+    arrow(from, to, token < 0 ? "rest" : "value", token < 0 ? words.rest : name(token));
 }
 
 // largest: the share of a full bar
@@ -222,7 +342,10 @@ function canvasIn(box, width, height, ratio) {
   return canvas;
 }
 
-export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
+export const photoAs =
+  (image) =>
+  (width, height, other = image) =>
+    makePhoto(other, Math.round(width), Math.round(height));
 
 // Draws a scene's marks over the photograph: the query's patch, the partner, a grid, place numbers, and rings that show
 // how far stacked convolutions reach. The SVG's unit is the side of a patch.

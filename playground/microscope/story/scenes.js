@@ -5,13 +5,15 @@ import { holdsAll, layerOf, rowOf } from "../core/core.js";
 import { gradeOf, gradesOf, heatDigits } from "../core/grades.js";
 import { patchDistance, patchText } from "../core/grid.js";
 import { isRight, numberWords } from "../core/guesses.js";
+import { arrowsOf, cancelling } from "../core/inside.js";
 import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
 import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
+import { isQuestion, questionScene } from "./questions.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
-export const SCENE_COUNT = 12;
+export const SCENE_COUNT = 14;
 
-const THOUSANDS_SPACE = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages
+export const THOUSANDS_SPACE = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
 // The record of scene n. parts: named parts of a sample picture; facts: see factsOfStory below.
@@ -37,6 +39,7 @@ export function sceneAt(n, facts, language, parts = []) {
     given: unbrokenPercent(part ? shareOfPart(part, row, pack.prefixCount, pack) : (place?.share ?? facts.share)),
   };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
+  if (isQuestion(n)) return questionScene(n, say);
   const scene = SCENE_RECORDS[n](facts, say, { named, isNamed: Boolean(part), isThere });
   return {
     title: say(`title${n}`),
@@ -119,8 +122,9 @@ const SCENE_RECORDS = {
     lesson: "patches",
   }),
 
-  5: ({ pair: { q } }, say) => ({
-    figure: { kind: "library", q, words: bookWords(say) },
+  5: ({ pair: { q }, inside }, say) => ({
+    ...(inside?.made && { text: `${say("text5")} ${say("text5Made", madeValues(inside.made))}` }),
+    figure: { kind: "library", q, made: inside?.made ?? null, words: bookWords(say) },
     marks: { partner: true },
     lesson: "by_hand",
   }),
@@ -145,39 +149,49 @@ const SCENE_RECORDS = {
     };
   },
 
-  7: ({ row }, say) => ({
-    text: say("text7", { count: MOST_SHARES }),
-    figure: { kind: "shares", shares: topShares(row, MOST_SHARES) },
+  7: (facts, say) => ({
+    text: say("text7", { count: TOKENS_LISTED }),
+    figure: { kind: "powers", powers: powersOf(facts), words: { all: say("powersAll"), power: say("powersTitle") } },
     marks: { partner: true },
     lesson: "by_hand",
   }),
 
-  8: ({ loudest, pair: { products } }, say) => ({
-    text: say("text8", signsOf(products)),
-    question: {
-      guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near: NEAR_POINTS },
-      asks: say("ask8"),
-      truth: Math.round(100 * loudest),
-      says: say("after8"),
-    },
-    figure: { kind: "knob", words: knobWords(say) },
-    view: { scale: "off" },
-    marks: { partner: true },
-    lesson: "scale",
-  }),
+  8: ({ loudest, pair: { q, k } }, say) => {
+    const [own, random] = cancelling(q, k);
+    const text = say("text8", { ...sidesOf("own", own), ...sidesOf("random", random) });
+    return {
+      text: `${text} ${say(own.left > LEFT_TIMES * random.left ? "cancelsLess" : "cancelsToo")}`,
+      question: {
+        guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near: NEAR_POINTS },
+        asks: say("ask8"),
+        truth: Math.round(100 * loudest),
+        says: say("after8"),
+      },
+      figure: { kind: "knob", products: [own.products, random.products], words: knobWords(say) },
+      view: { scale: "off" },
+      marks: { partner: true },
+      lesson: "scale",
+    };
+  },
 
-  9: ({ contributions }, say) => ({
-    text: say("text9", { count: TOKENS_LISTED }),
-    figure: { kind: "contributions", contributions },
-    marks: { partner: true },
-    lesson: "weight",
-  }),
+  9: ({ contributions, inside, row }, say) => {
+    const arrows = inside ? arrowsOf(row, inside.seen.places, TOKENS_LISTED) : [];
+    const drawn = inside ? say("text9Arrows", { count: TOKENS_LISTED, held: unbrokenPercent(inside.seen.held) }) : "";
+    return {
+      text: `${say("text9")} ${drawn} ${say("text9List", { count: TOKENS_LISTED })}`,
+      figure: { kind: "mixture", contributions, arrows, words: { rest: say("arrowsRest"), all: say("arrowsAll") } },
+      marks: { partner: true },
+      lesson: "weight",
+    };
+  },
 
-  10: ({ heads, pack }, say, { isNamed, isThere }) => {
+  10: ({ heads, pack, inside }, say, { isNamed, isThere }) => {
     const agreeing = heads.filter(({ best }) => isThere(best)).map(({ head }) => pack.headNumbers[head]);
     const truth = agreeing.length;
     const afterWords = say("after10", { agreeing: agreeing.join(", ") || say("none") });
+    const written = inside ? ` ${say("text10Written", moveValues(inside.move))}` : "";
     return {
+      text: say("text10") + written,
       question: {
         guess: { kind: "Number", low: 0, high: pack.heads, step: 1 },
         asks: say(isNamed ? "ask10Named" : "ask10"),
@@ -190,17 +204,52 @@ const SCENE_RECORDS = {
     };
   },
 
-  11: (facts, say) => ({ figure: askerChoice(facts, say), marks: { partner: true }, lesson: "block" }),
+  11: (facts, say) => {
+    const { inside, pack } = facts;
+    const nearer = inside?.move.nearer.token - pack.prefixCount;
+    const moved = inside
+      ? ` ${say(nearer < 0 ? "text11MovedToToken" : "text11Moved", moveValues(inside.move, pack))}`
+      : "";
+    return {
+      text: say("text11") + moved,
+      figure: askerChoice(facts, say),
+      marks: nearer >= 0 ? { at: nearer } : { partner: true },
+      lesson: "block",
+    };
+  },
 
-  12: ({ pairs, scoreGrowth, pack }, say) => {
+  12: ({ answer }, say) => {
+    if (!answer) return { text: say("text12None"), lesson: "block" };
+    const values = answerValues(answer);
+    const text = `${say("text12")} ${say(answer.isOwn ? "text12Own" : "text12Ours", values)} ${say("text12Cut", values)}`;
+    return {
+      text,
+      question: choiceQuestion(
+        say("ask12", values),
+        ["stays", "falls", "rises"].map((key) => [key, say(`answer${key}`, { most: ANSWER_POINTS })]),
+        changeOf(answer),
+        say("after12", values),
+      ),
+      figure: { kind: "answer", answer, words: { bars: ANSWERED.map((key) => say(key, values)) } },
+      lesson: "block",
+    };
+  },
+
+  13: (_, say) => ({ text: say("text13"), marks: { partner: true }, lesson: "weight" }),
+
+  14: ({ pairs, scoreGrowth, pack, ablated }, say) => {
     const truth = Math.round(scoreGrowth);
     const options = [2, 4, truth].map((factor) => [String(factor), say("times", { n: factor })]);
+    const numbers = {
+      pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS_SPACE),
+      count: pack.layers * pack.heads,
+    };
+    const off = ablated
+      ? say("text14Off", { zero: unbrokenPercent(ablated.zero), mean: unbrokenPercent(ablated.mean) })
+      : "";
     return {
-      text: say("text12", {
-        pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS_SPACE),
-        count: pack.layers * pack.heads,
-      }),
-      question: choiceQuestion(say("ask12"), options, String(truth), say("after12")),
+      text: [say("text14"), off, say("text14Cost", numbers)].filter(Boolean).join(" "),
+      question: choiceQuestion(say("ask14"), options, String(truth), say("after14")),
       figure: { kind: "code" },
       marks: { partner: true },
       lesson: "cost",
@@ -222,7 +271,13 @@ const bookWords = (say) => ({
   finds: say("bookFinds"),
   value: say("bookValue"),
 });
-const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
+const knobWords = (say) => ({
+  volume: say("knobVolume"),
+  largest: say("knobLargest"),
+  clips: say("knobClips"),
+  own: say("knobOwn"),
+  random: say("knobRandom"),
+});
 
 // Describes the choice between the square and the class token as the query; null in models without a class token.
 const askerChoice = ({ pack, patch }, say) =>
@@ -236,23 +291,55 @@ const askerChoice = ({ pack, patch }, say) =>
 
 const choiceQuestion = (asks, options, truth, says) => ({ guess: { kind: "Choice", options }, asks, truth, says });
 
-const topShares = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
+// The tokens with the largest shares, and all together: [{token, score, power: e^score, share}].
+function powersOf({ pack, layer, head, patch, row }) {
+  const tokens = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOKENS_LISTED);
+  const listed = tokens.map((token) => {
+    const score = scoreOf(pack, layer, head, pack.prefixCount + patch, token, pack.scale);
+    return { token, score, power: Math.exp(score), share: row[token] };
+  });
+  return [...listed, { token: -1, score: null, power: listed[0].power / listed[0].share, share: 1 }];
+}
 
-// How many of a score's products are positive and negative, and the sums of both.
-function signsOf(products) {
-  const side = (sign) => [...products].filter((product) => sign * product > 0);
-  const sumOf = (numbers) =>
-    numberText(
-      numbers.reduce((sum, number) => sum + number, 0),
-      1,
-    );
-  const [positive, negative] = [side(1), side(-1)];
+// The sums of a score's products by sign, and how much of them is left.
+const sidesOf = (whose, { positive, negative, left }) => ({
+  [`${whose}Positive`]: numberText(positive, 1),
+  [`${whose}Negative`]: numberText(negative, 1),
+  [`${whose}Left`]: unbrokenPercent(left),
+});
+
+const madeValues = ({ number, sum, count }) => ({ number, made: numberText(sum, 2), widthMade: count });
+
+function moveValues({ byHead, byAttention, angle, nearer: { token, before, after } }, pack) {
+  const patch = token - (pack?.prefixCount ?? 0);
   return {
-    positive: positive.length,
-    positiveSum: sumOf(positive),
-    negative: negative.length,
-    negativeSum: sumOf(negative),
+    byHead: unbrokenPercent(byHead),
+    byAttention: unbrokenPercent(byAttention),
+    angle: Math.round(angle),
+    nearer: pack && patch < 0 ? pack.prefix[token] : "",
+    cosBefore: numberText(before, 2),
+    cosAfter: numberText(after, 2),
   };
+}
+
+// A share with a tenth of a per cent: the story compares answers that differ little.
+export const tenths = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
+
+const ANSWERED = ["answeredWhole", "answeredCut", "answeredAll", "answeredYours"];
+
+const answerValues = ({ model, label, before, after, withoutAll, share, square, columns }) => ({
+  model,
+  label,
+  answerBefore: tenths(before),
+  answerAfter: tenths(after),
+  withoutAll: tenths(withoutAll),
+  heard: unbrokenPercent(share),
+  square: patchText(square, columns).replace(",", ", "),
+});
+
+function changeOf({ before, after }) {
+  const points = 100 * (after - before);
+  return Math.abs(points) <= ANSWER_POINTS ? "stays" : points < 0 ? "falls" : "rises";
 }
 
 // Returns [{at: dimension, q, k, product}], the largest absolute product first.
@@ -309,7 +396,8 @@ const LANGUAGE_TAGS = Object.keys(STORY_WORDS);
 export function recordForClass(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, words(scenes[tag])]));
-  const scene = { name: String(n), n, count, title: inLanguages(({ title }) => title) };
+  const title = inLanguages(({ title }) => title);
+  const scene = isQuestion(n) ? { name: n, title } : { name: String(n), n, count, title };
   const { question } = scenes[LANGUAGE_TAGS[0]];
   if (!question) return { scene, question: null };
   const { guess, truth, grades } = question;
@@ -332,6 +420,8 @@ const SAME_PLACE_RADIUS = 2; // the largest distance, in patches, of two places 
 export const TOKENS_LISTED = 5; // tokens that are listed one by one
 export const MOST_SHARES = 12; // number of shares of a row that are drawn, the largest ones
 const CLIPPING_SHARE = 0.9; // the mixing desk clips if the largest share exceeds this
+const LEFT_TIMES = 2; // a query whose products leave more than so many times a random one's cancels less
+const ANSWER_POINTS = 5; // percentage points within which an answer stays
 export const MOST_PRODUCTS = 16; // number of a score's products that are drawn, the largest ones
 
 export const rowOfPatch = (pack, layer, head, patch, scale = pack.scale) =>

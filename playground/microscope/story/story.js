@@ -1,4 +1,4 @@
-// The story: twelve scenes about the attention of one patch of the photograph on view. The scenes stand beside the
+// The story: fourteen scenes about the attention of one patch of the photograph on view. The scenes stand beside the
 // picture of See (see/), and all their numbers are measured on that picture.
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
@@ -9,11 +9,13 @@ import { FIRST_WAY } from "../core/ways.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { make, makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { photoOf } from "../lens/layout.js";
+import { photoOf, refresh } from "../lens/layout.js";
 import { downloadFile } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
+import { factsAhead, findFact } from "./asked.js";
 import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
+import { isBefore, isQuestion, marksOf, neighbourOf, QUESTION_COUNT } from "./questions.js";
 import { codeOf, factsOfStory, recordForClass, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
 import { storyWords } from "./words.js";
 
@@ -49,6 +51,8 @@ export function createStory(lens, see, { language, way, klass }) {
     pack: null, // the numbers that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
+    late: {}, // the facts that were asked for and have come, see asked.js
+    asking: null, // stops the requests for the former picture
     guesses: {}, // {scene: guess} for this base
     drawnKey: "", // key of the panel's content
     viewKey: "", // key of the last view that was set
@@ -60,8 +64,8 @@ export function createStory(lens, see, { language, way, klass }) {
   const words = (key, values) => storyWords(language(), key, values);
 
   findPart("end").addEventListener("click", () => way.go(0));
-  backButton.addEventListener("click", () => way.go(way.at() - 1));
-  nextButton.addEventListener("click", () => way.go(way.at() + 1));
+  backButton.addEventListener("click", () => way.go(neighbourOf(way.at(), -1, SCENE_COUNT)));
+  nextButton.addEventListener("click", () => way.go(neighbourOf(way.at(), 1, SCENE_COUNT)));
   panel.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -78,7 +82,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function guessPlace(event) {
-    story.pressIsGuess = hidesRow();
+    story.pressIsGuess = asksPlace();
     if (!story.pressIsGuess) return;
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
@@ -89,7 +93,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   // Arrow keys move a frame over the photograph, Enter guesses its place.
   function guessByKeys(event) {
-    if (!way.at() || !hidesRow() || questionOfClass()) return;
+    if (!asksPlace() || questionOfClass()) return;
     const { rows, columns } = data.main.pack;
     const patch = patchAfterKey(event.key, story.aim < 0 ? story.base.patch : story.aim, rows, columns);
     if (patch >= 0) {
@@ -106,7 +110,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const state = {
       guessed: isGuessed() || !sceneNow().question,
       hidden: hidesRow(),
-      aim: hidesRow() ? story.aim : -1,
+      aim: asksPlace() ? story.aim : -1,
     };
     drawSceneMarks(marksSvg, { ...sceneNow().marks, ...changes }, story.facts, state);
   };
@@ -121,13 +125,17 @@ export function createStory(lens, see, { language, way, klass }) {
   };
   const isGuessed = () => {
     const question = questionOfClass();
-    return question ? question.phase === "tells" : way.at() in story.guesses;
+    return question ? question.phase === "tells" : guessNow() !== undefined;
   };
+  // The reader's answers to the ten questions outlast the photograph and the page.
+  const guessNow = () => (isQuestion(way.at()) ? way.answers() : story.guesses)[way.at()];
+  const asksPlace = () => way.at() === PLACE_SCENE && !isGuessed();
   // Whether to hide the row, which would show the answer to scene 1's question.
-  const hidesRow = () => way.at() === PLACE_SCENE && !isGuessed();
+  const hidesRow = () => asksPlace() || isBefore(way.at());
 
   function takeGuess(guess) {
-    story.guesses[way.at()] = guess;
+    if (isQuestion(way.at())) way.keepAnswers({ ...way.answers(), [way.at()]: guess });
+    else story.guesses[way.at()] = guess;
     draw();
   }
 
@@ -138,7 +146,9 @@ export function createStory(lens, see, { language, way, klass }) {
     const key = [subject, pack.rows, pack.columns].join(" ");
     if (story.pictureKey === key) return;
     const former = { ...story };
-    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "", aim: -1 });
+    story.asking?.abort();
+    const asked = { late: {}, asking: new AbortController() };
+    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "", aim: -1, ...asked });
     if (former.subject === subject) return moveToGrid(former.pack, pack);
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(pack.patches / 2);
@@ -171,18 +181,49 @@ export function createStory(lens, see, { language, way, klass }) {
     const n = way.at();
     if (!n) return leaveStory();
     root.dataset.story = String(n);
-    root.classList.add("tells");
+    if (!root.classList.contains("tells")) {
+      root.classList.add("tells");
+      refresh(lens); // the story's column is wider
+    }
     updateBase();
     choice.layersLooked = true; // the scenes go through all layers
     const { pack } = data.main;
     story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
+    if (story.facts && !isQuestion(n)) askAhead(n);
     draw();
+  }
+
+  // Asks for what this scene and the next one tell beyond the pack.
+  function askAhead(n) {
+    const { main, host } = data;
+    const about = {
+      ...story.base,
+      source: host.source,
+      trace: main.trace,
+      pack: main.pack,
+      bitmap: main.picture.bitmap,
+      hasLabels: canAsk(data, "labels"),
+    };
+    const { signal } = story.asking;
+    for (const kind of factsAhead(n, (offer) => canAsk(data, offer))) {
+      if (kind in story.late) continue;
+      story.late[kind] = null;
+      const take = (fact) => {
+        if (signal.aborted) return;
+        story.late[kind] = fact;
+        Object.assign(story.facts, { [kind]: fact });
+        story.drawnKey = "";
+        page.schedule();
+      };
+      findFact(kind, about, signal).then(take, () => {}); // the scene tells without it
+    }
   }
 
   function leaveStory() {
     if (!root.classList.contains("tells")) return;
     root.classList.remove("tells");
     delete root.dataset.story;
+    refresh(lens);
     story.drawnKey = story.viewKey = "";
     marksSvg.replaceChildren();
     if (choice.view.scale !== "on") page.choose({ scale: "on" });
@@ -190,7 +231,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function draw() {
     const n = way.at();
-    const guessKey = JSON.stringify([story.guesses[n] ?? null, classState()]);
+    const guessKey = JSON.stringify([guessNow() ?? null, classState()]);
     const key = [n, language(), story.pictureKey, Boolean(story.facts), guessKey].join("|");
     placeClass();
     classHead.drawHead(language());
@@ -204,8 +245,8 @@ export function createStory(lens, see, { language, way, klass }) {
     if (!story.facts) return writeWaiting();
     const scene = sceneNow();
     setMath(title, scene.title);
-    findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.question;
+    findPart("text").innerHTML = markedBlocks(scene.text || (guessed ? scene.question.asks : ""));
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(lens, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
@@ -277,13 +318,14 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function writeFoot(n) {
-    findPart("count").textContent = `${words("story")} · ${words("scene", { n, count: SCENE_COUNT })}`;
+    const count = isQuestion(n) ? "" : ` · ${words("scene", { n, count: SCENE_COUNT })}`;
+    findPart("count").textContent = words("story") + count;
     findPart("end").setAttribute("aria-label", words("end"));
     findPart("end").title = words("end");
     backButton.textContent = words("back");
     nextButton.textContent = words("next");
-    backButton.disabled = n === 1;
-    setVisible(nextButton, n < SCENE_COUNT);
+    backButton.disabled = neighbourOf(n, -1, SCENE_COUNT) === 0;
+    setVisible(nextButton, neighbourOf(n, 1, SCENE_COUNT) !== 0);
     const dots = footer.querySelector("ol");
     const dotOf = (n) => make("li", { title: String(n), onclick: () => way.go(n) });
     if (!dots.children.length) dots.append(...Array.from({ length: SCENE_COUNT }, (_, i) => dotOf(i + 1)));
@@ -324,18 +366,42 @@ export function createStory(lens, see, { language, way, klass }) {
   function writeAfter(n, scene, isGuessed) {
     const box = findPart("after");
     box.replaceChildren();
-    if (scene.question && isGuessed) {
-      const answer = questionOfClass() ? scene.question.truth : story.guesses[n];
+    if (isBefore(n) && isGuessed && !questionOfClass()) box.append(make("p", "", words("noted")));
+    else if (scene.question && isGuessed) {
+      const answer = questionOfClass() ? scene.question.truth : guessNow();
       const { right, words: verdict } = verdictOn(scene.question, answer, language());
       const text = questionOfClass() ? truthOf(scene.question, language()) : verdict;
       const says = make("span", { innerHTML: markedWords(scene.question.says) });
       box.append(make("p", "", make("b", right ? "right" : "wrong", text), " ", says));
     }
+    if (n === 1 && !isGuessed && way.answers) box.append(questionsLink(words("questionsFirst"), "b1"));
+    if (String(n) === `a${QUESTION_COUNT}`) writeMarks(box);
     if (n === 1 && isGuessed && !story.facts.leads && way.cat)
       box.append(make("p", "", words("plain")), storyButton(words("cat"), way.cat));
     if (n === SCENE_COUNT && isGuessed) writeEnd(box);
-    const lesson = isGuessed && way.lesson(scene.lesson);
+    const lesson = isGuessed && scene.lesson && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
+  }
+
+  const questionsLink = (text, at) => linkOf(text, { href: "", go: () => way.go(at) });
+
+  // The reader's marks: how many of the ten questions were right before the story, and are now.
+  function writeMarks(box) {
+    const { before, after } = marksOf(way.answers());
+    if (after === null) return;
+    box.append(
+      make(
+        "p",
+        "story-marks",
+        words(before === null ? "marksAfter" : "marksBoth", { before, after, count: QUESTION_COUNT }),
+      ),
+    );
+    box.append(
+      storyButton(words("marksAgain"), () => {
+        way.keepAnswers({});
+        way.go("a1");
+      }),
+    );
   }
 
   // The end of the story: a button that runs the code, if there is a server; the story as a notebook; a link to Lab.
@@ -365,6 +431,7 @@ export function createStory(lens, see, { language, way, klass }) {
       ...(canAsk(data, "ran") ? [runButton] : []),
       notebookButton,
       ...(way.lab ? [storyButton(words("lab"), way.lab)] : []),
+      ...(way.answers ? [storyButton(words("questions"), () => way.go("a1"))] : []),
       status,
     );
   }
@@ -382,6 +449,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   return {
     paint,
+    tells: () => way.at() > 0,
     covers: () => way.at() > 0 && hidesRow(),
     end: () => way.at() > 0 && way.go(0),
     read: () => ({ n: way.at(), base: story.base, facts: story.facts && readableFacts(story.facts) }),

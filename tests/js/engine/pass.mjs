@@ -1,6 +1,7 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
-// JOB is one of three: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
-// column, columns]], out}; a resizing, {pixels: a file, 4 bytes a pixel, size, to, out}; grids, {fits:
+// JOB is one of four: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
+// column, columns]], out}; an inside, {weights, image, grid, cuts, inside: {layer, head, token}, out}; a resizing,
+// {pixels: a file, 4 bytes a pixel, size, to, out}; grids, {fits:
 // [[[width, height], native], …]}. `out` is a file to write. Prints JSON: {wall, cpu: ms of each run, bytes: of the
 // kernels' memory}, or grids.
 
@@ -10,6 +11,7 @@ import { join } from "node:path";
 import { readCuts } from "../../../playground/microscope/core/core.js";
 import { gridFor } from "../../../playground/microscope/core/grid.js";
 import { createResizer } from "../../../playground/microscope/engine/images.js";
+import { inside } from "../../../playground/microscope/engine/inside.js";
 import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { MICROSCOPE } from "../support.mjs";
@@ -20,6 +22,7 @@ const bufferOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
 if (job.fits) console.log(JSON.stringify(job.fits.map((question) => gridFor(...question))));
 else if (job.pixels) await resize(job);
+else if (job.inside) await lookInside(job);
 else await pass(job);
 
 async function makeTensors() {
@@ -42,6 +45,18 @@ function setZeros(t, x, point, zero) {
       t.take(source, 0, source);
     }
   return x;
+}
+
+async function lookInside({ weights, image, grid, cuts = [], inside: place, out }) {
+  const vit = new VisionTransformer(await makeTensors(), bytesOfFile(weights));
+  const input = new Float32Array(bytesOfFile(image).buffer);
+  const applyCuts = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
+  const passOf = (at) => vit.layers(input, grid, { at: (point, x) => at(point, applyCuts(point, x)) });
+  const { arrays, ...numbers } = inside(vit, passOf, place);
+  writeFileSync(out, Buffer.concat(Object.values(arrays).map(bufferOf)));
+  console.log(
+    JSON.stringify({ ...numbers, sizes: Object.entries(arrays).map(([name, { length }]) => [name, length]) }),
+  );
 }
 
 async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 1, out }) {

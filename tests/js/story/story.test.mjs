@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { patchDistance } from "../../../playground/microscope/core/grid.js";
 import { placesOf } from "../../../playground/microscope/core/places.js";
+import { marksOf, neighbourOf, QUESTION_COUNT } from "../../../playground/microscope/story/questions.js";
 import {
   factsOfStory,
   heardAfter,
+  recordForClass,
   rowOfPatch,
   SCENE_COUNT,
   sceneAt,
@@ -154,15 +156,88 @@ test("scene 6 lists both squares as they follow in the picture, so that no answe
   assert.equal(firstOf(facts.besidePatch + 1), "beside");
 });
 
-test("scene 8 counts and sums the positive and the negative products of scene 6", () => {
+test("scene 8 sums the positive and the negative products of scene 6, and says what is left", () => {
   const products = [...facts.pair.products];
   const sumOf = (sign) => products.filter((x) => sign * x > 0).reduce((sum, x) => sum + x, 0);
-  const said = [1, -1].map((sign) => [
-    products.filter((x) => sign * x > 0).length,
-    sumOf(sign).toFixed(1).replace("-", "−"),
-  ]);
+  const [gained, lost] = [sumOf(1), sumOf(-1)];
+  const written = (x) => x.toFixed(1).replace("-", "−");
+  const left = Math.round((100 * Math.abs(gained + lost)) / (gained - lost));
   const { text } = sceneAt(8, facts, "en");
-  const [[positive, gained], [negative, lost]] = said;
-  assert.ok(text.includes(`${positive} of the trained model’s products are positive (together ${gained})`), text);
-  assert.ok(text.includes(`and ${negative} negative (${lost})`), text);
+  assert.ok(text.includes(`Ours: ${written(gained)} and ${written(lost)}; ${left}\u00a0% is left`), text);
+});
+
+const LATE = {
+  inside: {
+    made: { number: 2, count: 4, sum: 1.5, largest: [{ at: 1, x: 2, w: 0.5, product: 1 }] },
+    seen: { places: Array.from({ length: pack.tokens }, (_, token) => [token, 1]), held: 0.4 },
+    move: {
+      byHead: 0.5,
+      byAttention: 1.25,
+      angle: 31.4,
+      nearer: { token: pack.prefixCount + 5, before: 0.1, after: 0.4 },
+    },
+  },
+  ablated: { zero: 0.2, mean: 0.1 },
+  answer: {
+    ...{ isOwn: false, model: "Ours", rows: 3, columns: 4, label: "a face", square: 7, share: 0.1 },
+    ...{ before: 0.6, after: 0.52, withoutAll: 0.2 },
+  },
+};
+
+test("what comes late is told with its numbers, in every language, and without it no hole is left", () => {
+  const told = { 5: "1\\.50", 9: "40\u00a0%", 10: "125\u00a0%", 11: "31°", 12: "60\\.0\u00a0%", 14: "10\u00a0%" };
+  for (const language of Object.keys(STORY_WORDS))
+    for (const [n, number] of Object.entries(told)) {
+      const [plain, late] = [facts, { ...facts, ...LATE }].map((each) => sceneAt(n, each, language));
+      assert.match(late.text.replaceAll(",", "."), new RegExp(number));
+      assert.doesNotMatch(JSON.stringify([plain.text, late.text, late.question]), /\{\w+\}|undefined|NaN/);
+    }
+});
+
+test("the answer is judged by its points, and the framed square of scene 11 is the one that it names", () => {
+  const truthOf = (after) => sceneAt(12, { ...facts, answer: { ...LATE.answer, after } }, "en").question.truth;
+  assert.deepEqual([0.52, 0.57, 0.66].map(truthOf), ["falls", "stays", "rises"]);
+  assert.equal(sceneAt(11, { ...facts, ...LATE }, "en").marks.at, 5);
+  const toToken = { ...LATE.inside, move: { ...LATE.inside.move, nearer: { token: 0, before: 0, after: 1 } } };
+  assert.match(sceneAt(11, { ...facts, inside: toToken }, "en").text, /alike to cls/);
+});
+
+test("shares of scene 7 are e to the power of a score by the sum of all", () => {
+  const { powers } = sceneAt(7, facts, "en").figure;
+  const all = powers.at(-1).power;
+  for (const { power, share } of powers) assertNear(power / all, share);
+  const scores = [...facts.row.keys()].map((token) => Math.log(facts.row[token] * all));
+  assertNear(scores.reduce((sum, score) => sum + Math.exp(score), 0) / all, 1);
+});
+
+test("the ten questions are the same before and after, the right answer stands at no fixed place", () => {
+  const asked = (when) =>
+    Array.from({ length: QUESTION_COUNT }, (_, i) => sceneAt(`${when}${i + 1}`, facts, "en").question);
+  const [before, after] = [asked("b"), asked("a")];
+  const texts = (questions) => questions.map(({ asks }) => asks);
+  assert.deepEqual(texts(before).toSorted(), texts(after).toSorted());
+  assert.notDeepEqual(texts(before), texts(after));
+  for (const questions of [before, after]) {
+    const places = questions.map(({ guess, truth }) => guess.options.findIndex(([key]) => key === truth));
+    assert.deepEqual([...new Set(places)].toSorted(), [0, 1, 2]);
+  }
+});
+
+test("the questions stand before scene 1 and after the last, and marks count them", () => {
+  const walk = [];
+  for (let at = "b1"; at; at = neighbourOf(at, 1, SCENE_COUNT)) walk.push(at);
+  assert.equal(walk.length, SCENE_COUNT + 2 * QUESTION_COUNT);
+  for (const at of walk.slice(1))
+    assert.equal(neighbourOf(neighbourOf(at, -1, SCENE_COUNT) || "b10", 1, SCENE_COUNT), at);
+  const answers = Object.fromEntries(
+    Array.from({ length: QUESTION_COUNT }, (_, i) => [`a${i + 1}`, i % 2 ? "a" : "b"]),
+  );
+  assert.deepEqual(marksOf(answers), { before: null, after: 5 });
+});
+
+test("a class is asked the ten questions in every language", () => {
+  const { scene, question, told } = recordForClass("b2", SCENE_COUNT, facts, [], "picture");
+  assert.equal(scene.name, "b2");
+  for (const language of Object.keys(STORY_WORDS)) assert.ok(question.asks[language] && scene.title[language]);
+  assert.equal(told.truth, "a");
 });
