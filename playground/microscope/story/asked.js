@@ -14,6 +14,7 @@ const DRAWN_LABEL = "animal or face";
 const ASKED = {
   inside: { offer: "inside", scenes: [5, 9, 10, 11], find: findInside },
   answer: { offer: "cuts", scenes: [12], find: findAnswer },
+  sinks: { offer: "names", scenes: [13], find: findSinks },
   ablated: { offer: "cuts", scenes: [14], find: findAblated },
 };
 
@@ -41,6 +42,17 @@ async function findInside(about, options) {
     seen: seenInTwo(inside.values, pack.tokens),
     move: moveOf(inside, pack.prefixCount + patch),
   };
+}
+
+// The heads with a sink: [{layer, head, token, kind: "nothing", "one thing" or "neither"}], see analysis/sinks.py.
+async function findSinks({ source, trace, pack }, options) {
+  const found = [];
+  for (let layer = 0; layer < pack.layers; layer++)
+    for (const [head, habit] of (await source.names(trace, layer, options)).entries()) {
+      const [token, kind] = habit[5] ?? [];
+      if (kind) found.push({ layer, head, token, kind });
+    }
+  return found;
 }
 
 // How far the patch's feature after the last layer moves if the head writes zeros, or its mean over the tokens.

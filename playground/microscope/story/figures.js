@@ -214,6 +214,23 @@ const FIGURES = {
     });
   },
 
+  // Buttons that show our patch's row in a head with a sink of each kind, and again in our head.
+  sinks(box, { sinks, words }, { pack, layer, head }, { choose, drawMarks }) {
+    const line = elementIn(box, "p", "story-touch");
+    const heads = [{ layer, head, token: -1, label: words.ours }, ...sinks];
+    const buttons = heads.map((shown) => {
+      const button = buttonIn(line, shown.label);
+      button.setAttribute("aria-pressed", String(shown === heads[0]));
+      button.addEventListener("click", () => {
+        for (const item of buttons) item.setAttribute("aria-pressed", String(item === button));
+        choose({ layer: shown.layer, head: shown.head });
+        const patch = shown.token - pack.prefixCount;
+        drawMarks(patch < 0 ? { partner: shown.token < 0 } : { at: patch });
+      });
+      return button;
+    });
+  },
+
   // Buttons that choose which row the picture shows: the row of the square or the row of the class token.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");

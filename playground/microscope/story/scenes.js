@@ -218,8 +218,8 @@ const SCENE_RECORDS = {
     };
   },
 
-  12: ({ answer }, say) => {
-    if (!answer) return { text: say("text12None"), lesson: "block" };
+  12: ({ answer, comes }, say) => {
+    if (!answer) return { text: say(comes?.answer ? "text12Comes" : "text12None"), lesson: "block" };
     const values = answerValues(answer);
     const text = `${say("text12")} ${say(answer.isOwn ? "text12Own" : "text12Ours", values)} ${say("text12Cut", values)}`;
     return {
@@ -235,7 +235,26 @@ const SCENE_RECORDS = {
     };
   },
 
-  13: (_, say) => ({ text: say("text13"), marks: { partner: true }, lesson: "weight" }),
+  13: ({ sinks, pack }, say) => {
+    const scene = { text: say("text13"), marks: { partner: true }, lesson: "weight" };
+    if (!sinks) return scene;
+    const all = pack.layers * pack.heads;
+    if (!sinks.length) return { ...scene, text: `${scene.text} ${say("text13None", { all })}` };
+    const countOf = (kind) => sinks.filter((sink) => sink.kind === kind).length;
+    const counts = { count: sinks.length, all, nothing: countOf("nothing"), one: countOf("one thing") };
+    const labelOf = ({ layer, head, kind }) =>
+      say(kind === "nothing" ? "sinkNothing" : "sinkOne", { sinkLayer: layer, sinkHead: head });
+    const shown = ["nothing", "one thing"].flatMap((kind) => sinks.filter((sink) => sink.kind === kind).slice(-1));
+    return {
+      ...scene,
+      text: `${scene.text} ${say("text13Kinds", counts)}`,
+      figure: {
+        kind: "sinks",
+        sinks: shown.map((sink) => ({ ...sink, label: labelOf(sink) })),
+        words: { ours: say("sinkOurs") },
+      },
+    };
+  },
 
   14: ({ pairs, scoreGrowth, pack, ablated }, say) => {
     const truth = Math.round(scoreGrowth);

@@ -207,15 +207,15 @@ export function createStory(lens, see, { language, way, klass }) {
     const { signal } = story.asking;
     for (const kind of factsAhead(n, (offer) => canAsk(data, offer))) {
       if (kind in story.late) continue;
-      story.late[kind] = null;
-      const take = (fact) => {
+      const take = (fact, comes = false) => {
         if (signal.aborted) return;
         story.late[kind] = fact;
-        Object.assign(story.facts, { [kind]: fact });
+        Object.assign(story.facts, { [kind]: fact, comes: { ...story.facts.comes, [kind]: comes } });
         story.drawnKey = "";
         page.schedule();
       };
-      findFact(kind, about, signal).then(take, () => {}); // the scene tells without it
+      take(null, true);
+      findFact(kind, about, signal).then(take, () => take(null)); // without it the scene tells less
     }
   }
 

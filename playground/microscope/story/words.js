@@ -190,6 +190,7 @@ export const STORY_WORDS = {
       "A model with labels reads its answer from the tokens after the last layer: one matrix makes a score for each",
       "label. Here nothing is at hand that could run one.",
     ],
+    text12Comes: "A model with labels is asked…",
     text12: "After the last layer one matrix makes a score for each label from the class token.",
     text12Own: "On this photograph {model} says *{label}*: {answerBefore}.",
     text12Ours: [
@@ -212,7 +213,19 @@ export const STORY_WORDS = {
     answeredAll: "all edges to patches cut",
     answeredYours: "the black patches cut",
     title13: "Two sinks",
-    text13: "Some heads give much of every row to one token, a **sink**.",
+    text13: [
+      "Some heads give a fifth of every row or more to one and the same token, a **sink**. It may mean two things.",
+      "The token’s value is short, so the head adds next to **nothing** where it has nothing to add. Or the head",
+      "hands **one thing** to everybody: what it writes is nearly one vector. The row looks the same.",
+    ],
+    text13Kinds: [
+      "On this photograph {count} of the {all} heads have a sink: {nothing} of them carry nothing, {one} carry one",
+      "thing to all. Press to see our patch’s row there.",
+    ],
+    text13None: "On this photograph none of the {all} heads has one.",
+    sinkNothing: "nothing: layer {sinkLayer}, head {sinkHead}",
+    sinkOne: "one thing: layer {sinkLayer}, head {sinkHead}",
+    sinkOurs: "our head",
     title14: "What it is not",
     text14: [
       "A share says how much of a value goes into the mixture. It does not say how important a patch is: the value",
@@ -501,6 +514,7 @@ export const STORY_WORDS = {
       "Ein Modell mit Labels liest seine Antwort aus den Tokens nach der letzten Schicht: Eine Matrix macht einen",
       "Score für jedes Label. Hier ist nichts, was ein solches Modell rechnen könnte.",
     ],
+    text12Comes: "Ein Modell mit Labels wird gefragt…",
     text12: "Nach der letzten Schicht macht eine Matrix aus dem Klassen-Token einen Score für jedes Label.",
     text12Own: "Zu diesem Foto sagt {model} *{label}*: {answerBefore}.",
     text12Ours: [
@@ -525,7 +539,20 @@ export const STORY_WORDS = {
     answeredAll: "alle Kanten zu Feldern geschnitten",
     answeredYours: "die schwarzen Felder geschnitten",
     title13: "Zwei Senken",
-    text13: "Manche Köpfe geben viel von jeder Zeile an ein einziges Token, eine **Senke**.",
+    text13: [
+      "Manche Köpfe geben ein Fünftel jeder Zeile oder mehr an ein und dasselbe Token, eine **Senke**. Das kann",
+      "zweierlei heißen. Der Value des Tokens ist kurz; so fügt der Kopf fast **nichts** hinzu, wo er nichts",
+      "hinzuzufügen hat. Oder der Kopf gibt allen **dasselbe**: Was er schreibt, ist fast ein einziger Vektor. Die",
+      "Zeile sieht gleich aus.",
+    ],
+    text13Kinds: [
+      "Auf diesem Foto haben {count} der {all} Köpfe eine Senke: {nothing} davon tragen nichts, {one} tragen allen",
+      "dasselbe zu. Drücken Sie, um dort die Zeile unseres Feldes zu sehen.",
+    ],
+    text13None: "Auf diesem Foto hat keiner der {all} Köpfe eine.",
+    sinkNothing: "nichts: Schicht {sinkLayer}, Kopf {sinkHead}",
+    sinkOne: "dasselbe: Schicht {sinkLayer}, Kopf {sinkHead}",
+    sinkOurs: "unser Kopf",
     title14: "Was es nicht ist",
     text14: [
       "Ein Anteil sagt, wie viel von einem Value in die Mischung geht. Er sagt nicht, wie wichtig ein Feld ist: Der",
