@@ -3,142 +3,14 @@
 
 import { numberWords, scaleNumberAt, scaleShareAt } from "../core/guesses.js";
 import { make, makeSvg } from "../drawing/dom.js";
+import { CLASS_DE, REFUSALS_DE } from "../words/de.js";
+import { CLASS_EN } from "../words/en.js";
 
-export const CLASS_WORDS = {
-  en: {
-    // ---- phones
-    code: "Code",
-    enter: "Enter the class",
-    askCode: "Five letters, as on the screen in front.",
-    scene: "Scene {n} of {count}",
-    front: "Look at the screen in front. A question comes here.",
-    byKeys: "The picture: choose a place with the arrow keys and press Enter.",
-    aim: "row {row}, column {column}",
-    guess: "Guess",
-    yours: "Your guess: {guess}. You may change it until all are shown.",
-    yourPlace: "Your guess is marked. You may move it until all are shown.",
-    missed: "All guesses are shown: this one went by without yours.",
-    you: "you",
-    truth: "The answer: {truth}",
-    truthPlace: "The answer is framed; bright is what the head gives.",
-    unreachable: "Phones can't reach this app, it is open to this machine alone. Start it by {command}",
-    ended: "This class has ended.",
-    lost: "No connection to the class; it is tried again.",
-    language: "Language",
-    // ---- phones and the lecturer
-    first: "First guess",
-    second: "Second guess",
-    guesses: "{count} guesses",
-    oneGuess: "1 guess",
-    // ---- the lecturer
-    start: "Start a class",
-    here: "{count} here",
-    hereFrom: "{count} here, from {networks} networks",
-    answered: "{answered} of {here} have answered",
-    open: "Open this question",
-    reveal: "Reveal the guesses",
-    again: "Discuss, then guess again",
-    tell: "Show the answer",
-    covered: "Guesses come in on the phones. Here nothing is shown before you reveal it.",
-    secondTime: "Second guess: the first one is shown beside it.",
-    closeDoor: "Close the door",
-    openDoor: "Open the door",
-    end: "End the class",
-    showCode: "Code",
-    hideCode: "Hide the code",
-    newCode: "New code: everybody enters again",
-    sendAway: "Send away the largest network ({largest})",
-    save: "Save the counts (.csv)",
-    yourLink: "Your link: it brings the class back",
-    goTo: "Open with a phone:",
-    left: "{minutes} minutes left",
-    asked: "Question {asked}",
-    sendPicture: "The phones need your photograph. Send it to them? It goes when the class ends.",
-    yes: "Send it",
-    no: "No",
-    needsApp: "A class needs the app with its server: these plain files have nobody who counts. Start it by",
-    over: "The class has ended.",
-  },
-  de: {
-    code: "Code",
-    enter: "Zur Klasse",
-    askCode: "Fünf Buchstaben, wie vorn auf der Leinwand.",
-    scene: "Szene {n} von {count}",
-    front: "Sehen Sie nach vorn. Hier kommt eine Frage.",
-    byKeys: "Das Bild: Wählen Sie eine Stelle mit den Pfeiltasten und drücken Sie Enter.",
-    aim: "Zeile {row}, Spalte {column}",
-    guess: "Raten",
-    yours: "Ihr Tipp: {guess}. Sie können ihn ändern, bis alle gezeigt werden.",
-    yourPlace: "Ihr Tipp ist markiert. Sie können ihn verschieben, bis alle gezeigt werden.",
-    missed: "Alle Tipps werden gezeigt: Diese Frage ging ohne Ihren vorbei.",
-    you: "Sie",
-    truth: "Die Antwort: {truth}",
-    truthPlace: "Die Antwort ist umrahmt; hell ist, was der Kopf gibt.",
-    unreachable:
-      "Handys erreichen diese App nicht, sie ist nur für diesen Rechner offen. Man startet sie mit {command}",
-    ended: "Diese Klasse ist zu Ende.",
-    lost: "Keine Verbindung zur Klasse; es wird wieder versucht.",
-    language: "Sprache",
-    first: "Erster Tipp",
-    second: "Zweiter Tipp",
-    guesses: "{count} Tipps",
-    oneGuess: "1 Tipp",
-    start: "Klasse beginnen",
-    here: "{count} da",
-    hereFrom: "{count} da, aus {networks} Netzen",
-    answered: "{answered} von {here} haben getippt",
-    open: "Diese Frage stellen",
-    reveal: "Tipps aufdecken",
-    again: "Besprechen, dann noch einmal tippen",
-    tell: "Antwort zeigen",
-    covered: "Die Tipps kommen auf den Handys. Hier ist nichts zu sehen, bis Sie sie aufdecken.",
-    secondTime: "Zweiter Tipp: Der erste steht dann daneben.",
-    closeDoor: "Tür schließen",
-    openDoor: "Tür öffnen",
-    end: "Klasse beenden",
-    showCode: "Code",
-    hideCode: "Code verbergen",
-    newCode: "Neuer Code: Alle treten noch einmal ein",
-    sendAway: "Das größte Netz wegschicken ({largest})",
-    save: "Die Zahlen sichern (.csv)",
-    yourLink: "Ihr Link: Er bringt die Klasse zurück",
-    goTo: "Mit dem Handy öffnen:",
-    left: "noch {minutes} Minuten",
-    asked: "Frage {asked}",
-    sendPicture: "Die Handys brauchen Ihr Foto. Soll es gesendet werden? Es verschwindet mit der Klasse.",
-    yes: "Senden",
-    no: "Nein",
-    needsApp:
-      "Eine Klasse braucht die App mit ihrem Server: Diese Dateien haben niemanden, der zählt. Man startet sie mit",
-    over: "Die Klasse ist zu Ende.",
-  },
-};
+export const CLASS_WORDS = { en: CLASS_EN, de: CLASS_DE };
 
 // The server's refusals, by their keys in playground/serving/classes.py. English needs no table, because the server's
 // sentences are English.
-export const REFUSALS = {
-  de: {
-    noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
-    closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
-    arrivals: "Viele Handys Ihres Netzes treten gerade ein: Dieses folgt in ein paar Sekunden.",
-    full: "Diese Klasse ist voll: Sehen Sie auf das Handy nebenan.",
-    sentAway: "Die Handys Ihres Netzes wurden weggeschickt: Sehen Sie nach vorn.",
-    newCode: "Diese Klasse hat einen neuen Code: Geben Sie den ein, der vorn steht.",
-    otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
-    shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
-    manyClasses: "Hier laufen so viele Klassen, dass für keine weitere Platz ist: Versuchen Sie es später.",
-    letters: "Ein Code hat {count} Buchstaben, wie vorn auf der Leinwand.",
-    manyCodes: "In diesem Browser wurden zu viele Codes versucht: Warten Sie eine Minute und sehen Sie nach vorn.",
-    manyTries: "Aus Ihrem Netz werden viele Codes versucht: Versuchen Sie es noch einmal.",
-    noClass: "Es gibt keine Klasse {code}: Sie ist zu Ende, oder ihr Code ist ein anderer. Sehen Sie nach vorn.",
-    often: "Dieser Browser fragt zu oft: Warten Sie ein paar Sekunden.",
-    otherLecturer: "Diese Klasse leitet jemand anderes: Öffnen Sie sie mit dem Link, den Sie bekommen haben.",
-    photographGone:
-      "Ihr Foto liegt nicht mehr auf dem Server: Laden Sie die Seite neu, dann wird es noch einmal gesendet.",
-    sendPhotograph:
-      "Gedrückt wird auf ein Bild: Sagen Sie Ja dazu, dass Ihres gesendet wird, oder nehmen Sie ein Beispiel.",
-  },
-};
+export const REFUSALS = { de: REFUSALS_DE };
 
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.

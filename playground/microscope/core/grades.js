@@ -1,6 +1,8 @@
 // Grades a guessed place by its share of the row and its rank among the places (core/places.js). The story and the
 // phones of a class both grade so. No DOM.
 
+import { GRADES_DE } from "../words/de.js";
+import { GRADES_EN } from "../words/en.js";
 import { filledIn, percent } from "./numbers.js";
 
 const MOST_RANKS = 35; // ranks are single letters
@@ -8,22 +10,7 @@ const LARGEST = 1;
 const OWN = 0;
 const NONE = -1;
 
-export const GRADE_WORDS = {
-  en: {
-    largest: "You found it: the largest place, {share}.",
-    second: "The second largest: {share}. The largest, {most}, is framed.",
-    later: "Number {rank} by size: {share}. The largest, {most}, is framed.",
-    own: "That is its own surroundings: {share}. The largest other place, {most}, is framed.",
-    none: "It hardly looks there. The largest place, {most}, is framed.",
-  },
-  de: {
-    largest: "Sie haben ihn gefunden: den größten Ort, {share}.",
-    second: "Der zweitgrößte: {share}. Der größte, {most}, ist umrahmt.",
-    later: "Der Größe nach Nummer {rank}: {share}. Der größte, {most}, ist umrahmt.",
-    own: "Das ist seine eigene Umgebung: {share}. Der größte andere Ort, {most}, ist umrahmt.",
-    none: "Dorthin schaut es kaum. Der größte Ort, {most}, ist umrahmt.",
-  },
-};
+export const GRADE_WORDS = { en: GRADES_EN, de: GRADES_DE };
 
 // Grades as plain data for a message: {ranks: a letter for each patch: "." outside all places, "0" in the asking
 // patch's own place, else the rank of the place to base 36; shares: of the places, by rank}. places: see namedPlaces;

@@ -1,100 +1,19 @@
 // The sentence about a row of attention, from its places (core/places.js): the same in See, in Lab, on the wall of
 // moments, in what is shared, and for screen readers. {here} becomes the marked place in the picture. No DOM.
+
+import { PARTS_DE, ROW_DE } from "../words/de.js";
+import { PARTS_EN, ROW_EN } from "../words/en.js";
 import { sumAround } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
 import { MOSTLY } from "./places.js";
 
 const ALIKE_SHARE = 0.5; // least share on patches that look like the asking patch, for which a spread row says so
 
-export const ROW_WORDS = {
-  en: {
-    one: "{share} of its attention goes {here}.",
-    near: "It keeps to {here} ({share}).",
-    own: "This patch looks at {here}: {share} of its attention on {area} of the picture.",
-    several: "Its attention goes {list}.",
-    spread: "Its attention is spread over {lit} patches; no place gets more than {share}.",
-    wide: "Its attention is spread over {lit} patches.",
-    spreadAlike: "Its attention is spread over {lit} patches; {share} of it is on what looks like this patch.",
-    even: "It looks everywhere alike: at no place more than {share}.",
-    placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
-    surroundings: "its own surroundings",
-    sink: " {token} is a sink{carrying}.",
-    brightestPatch: "Its brightest patch",
-    carryingNothing: ": it carries next to nothing",
-    carryingOne: ": it carries one thing to all",
-    toSurroundings: "to its own surroundings",
-    thing: "the thing it lies in",
-    toThing: "to the thing it lies in",
-    region: "the area it lies in",
-    toRegion: "to the area it lies in",
-    to: "to ",
-    here: "here",
-    around: "to the place around row {row}, column {column}",
-    without: "Without ÷ √d_k: ",
-  },
-  de: {
-    one: "{share} seiner Attention gehen {here}.",
-    near: "Es bleibt in {here} ({share}).",
-    own: "Dieses Feld schaut auf {here}: {share} seiner Attention auf {area} des Bildes.",
-    several: "Seine Attention geht {list}.",
-    spread: "Seine Attention verteilt sich auf {lit} Felder; kein Ort bekommt mehr als {share}.",
-    wide: "Seine Attention verteilt sich auf {lit} Felder.",
-    spreadAlike: "Seine Attention verteilt sich auf {lit} Felder; {share} der Attention liegen auf ähnlichen Feldern.",
-    even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
-    placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
-    surroundings: "seiner eigenen Umgebung",
-    sink: " {token} ist eine Senke{carrying}.",
-    brightestPatch: "Das hellste Feld",
-    carryingNothing: ": Sie trägt fast nichts",
-    carryingOne: ": Sie trägt für alle dasselbe",
-    toSurroundings: "in seine eigene Umgebung",
-    thing: "das Ding, in dem es liegt",
-    toThing: "auf das Ding, in dem es liegt",
-    region: "die Fläche, in der es liegt",
-    toRegion: "auf die Fläche, in der es liegt",
-    to: "auf ",
-    here: "hierhin",
-    around: "an den Ort um Zeile {row}, Spalte {column}",
-    without: "Ohne ÷ √d_k: ",
-  },
-};
+export const ROW_WORDS = { en: ROW_EN, de: ROW_DE };
 
 // Names of the samples' parts (playground/samples.py): {one: the name, other: the name of a second such part, short: a
 // short name}
-export const PART_NAMES = {
-  en: {
-    eye: { one: "the eye", other: "the other eye", short: "eye" },
-    nose: { one: "the nose", other: "the nose", short: "nose" },
-    cup: { one: "the cup", other: "the cup", short: "cup" },
-    coffee: { one: "the coffee", other: "the coffee", short: "coffee" },
-    spoon: { one: "the spoon", other: "the spoon", short: "spoon" },
-    badge: { one: "a badge", other: "the other badge", short: "badge" },
-    face: { one: "the face", other: "the face", short: "face" },
-    helmet: { one: "the helmet", other: "the helmet", short: "helmet" },
-    shuttle: { one: "the shuttle", other: "the shuttle", short: "shuttle" },
-    tower: { one: "a tower", other: "the other tower", short: "tower" },
-    rocket: { one: "the rocket", other: "the rocket", short: "rocket" },
-    leg: { one: "a leg of the tripod", other: "another leg", short: "leg" },
-    head: { one: "the man’s head", other: "the man’s head", short: "head" },
-    camera: { one: "the camera", other: "the camera", short: "camera" },
-  },
-  de: {
-    eye: { one: "das Auge", other: "das andere Auge", short: "Auge" },
-    nose: { one: "die Nase", other: "die Nase", short: "Nase" },
-    cup: { one: "die Tasse", other: "die Tasse", short: "Tasse" },
-    coffee: { one: "den Kaffee", other: "den Kaffee", short: "Kaffee" },
-    spoon: { one: "den Löffel", other: "den Löffel", short: "Löffel" },
-    badge: { one: "ein Abzeichen", other: "das andere Abzeichen", short: "Abzeichen" },
-    face: { one: "das Gesicht", other: "das Gesicht", short: "Gesicht" },
-    helmet: { one: "den Helm", other: "den Helm", short: "Helm" },
-    shuttle: { one: "die Raumfähre", other: "die Raumfähre", short: "Raumfähre" },
-    tower: { one: "einen Turm", other: "den anderen Turm", short: "Turm" },
-    rocket: { one: "die Rakete", other: "die Rakete", short: "Rakete" },
-    leg: { one: "ein Stativbein", other: "ein anderes Bein", short: "Bein" },
-    head: { one: "den Kopf des Mannes", other: "den Kopf des Mannes", short: "Kopf" },
-    camera: { one: "die Kamera", other: "die Kamera", short: "Kamera" },
-  },
-};
+export const PART_NAMES = { en: PARTS_EN, de: PARTS_DE };
 
 const rowWords = (language, key, values) => filledIn(language, ROW_WORDS[language][key], values);
 
