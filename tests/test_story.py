@@ -6,7 +6,8 @@ import re
 import subprocess
 
 import torch
-from test_javascript import node
+from test_javascript import ROOT, node
+from twins import in_javascript
 
 import playground
 from playground import samples
@@ -72,3 +73,15 @@ def test_the_notebook_of_the_delivered_script_runs_with_torch_alone_and_gives_th
     markdown = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     assert photograph in markdown
     assert "row 5, column 7" in markdown
+
+
+def test_the_page_of_the_ten_questions_has_them_as_they_are_asked():
+    questions = in_javascript(
+        ["story/words"],
+        """return Array.from({ length: 10 }, (_, i) =>
+          [`question${i + 1}`, `option${i + 1}a`].map((key) => story_words.storyText("en", key)));""",
+    )
+    page = (ROOT / "docs" / "pages" / "questions.md").read_text(encoding="utf-8")
+    for number, (question, right) in enumerate(questions, 1):
+        assert f"{number}. {question}\n" in page
+        assert f"**{right}**" in page

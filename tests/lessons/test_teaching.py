@@ -23,12 +23,12 @@ def test_a_plan_fills_its_time(minutes):
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_tells_the_whole_story_in_its_order(minutes):
     stories = [scene.story for scene in teaching.scenes_of("-".join(teaching.PLANS[minutes])) if scene.story]
-    assert stories == list(range(1, 13))
+    assert stories == list(range(1, 15))
 
 
 def test_the_story_s_scenes_have_the_story_s_titles():
-    body = "return Array.from({ length: 12 }, (_, at) => story_words.STORY_WORDS.en[`title${at + 1}`]);"
-    titles = [teaching.SCENES[str(n)].title for n in range(1, 13)]
+    body = "return Array.from({ length: 14 }, (_, at) => story_words.STORY_WORDS.en[`title${at + 1}`]);"
+    titles = [teaching.SCENES[str(n)].title for n in range(1, 15)]
     assert in_javascript(["story/words"], body) == titles
 
 
@@ -127,7 +127,7 @@ def test_every_idea_names_a_page_and_a_test_that_exist():
     assert len(rows) > 20
     for idea, page, test in rows:
         scene = page.removeprefix("Story ")
-        assert scene in map(str, range(1, 13)) or page.startswith(names), idea
+        assert scene in map(str, range(1, 15)) or page.startswith(names), idea
         file, _, name = test.partition("::")
         assert (root / file).is_file(), idea
         assert not name or f"def {name}(" in (root / file).read_text(encoding="utf-8"), test

@@ -48,5 +48,7 @@ export const filledIn = (language, sentence, values = {}) =>
 
 const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, no version and no name
 
+const COMMA_LANGUAGES = ["de", "es", "fr"]; // where a comma stands before the decimals
+
 export const localNumber = (language, text) =>
-  language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;
+  COMMA_LANGUAGES.includes(language) && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;

@@ -71,14 +71,13 @@ function sayPlaces(language, row, columns) {
 // Whether a special token has more than any place.
 export const isPlaceless = ({ told, token, most }) => token !== "" && most > told.places[0].share;
 
-const LIST_FORMATS = { en: new Intl.ListFormat("en-GB"), de: new Intl.ListFormat("de") };
 
 function listOf({ places }, shown, row, columns, language) {
   const list = places.map((place) => {
     const name = place === shown ? "{here}" : whither(place, row, columns, language).join("");
     return `${name} (${localNumber(language, unbrokenPercent(place.share))})`;
   });
-  return LIST_FORMATS[language].format(list);
+  return new Intl.ListFormat(language === "en" ? "en-GB" : language).format(list);
 }
 
 // What the asking patch's own place is. `thing`: whether its border is one of the picture, see lens/told.js.

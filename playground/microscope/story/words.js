@@ -6,6 +6,7 @@ import { STORY_EN } from "../words/en.js";
 
 export const STORY_WORDS = { en: STORY_EN, de: STORY_DE };
 
-export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
+// A text is one string, or the lines of one; Chinese has no blanks between words.
+export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(language === "zh" ? "" : " ");
 
 export const storyWords = (language, key, values) => filledIn(language, storyText(language, key), values);
