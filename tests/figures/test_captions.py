@@ -152,7 +152,7 @@ def test_the_caption_names_the_largest_on_both_sides_and_the_trust(small_trace):
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, small_trace):
     content = layouts.content(*subjects(replace(SPEC, what="relevance", label="3", method=method), small_trace))
-    assert content.domain.signed == (method in ("gradient", "integrated"))
+    assert content.domain.signed == (method in ("gradient", "integrated", "attnlrp"))
     assert (content.shown[0].grid.min() < 0) == content.domain.signed
     assert METHODS[method].partition(",")[0] in content.caption
 

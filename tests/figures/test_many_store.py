@@ -107,7 +107,7 @@ def test_ctrl_c_ends_with_a_sentence_at_any_time_and_the_same_command_goes_on(
 
     store = tmp_path / "out.zarr"
     line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
-    for function_name in ("_coordinate", "_regions"):  # stops while the store is created, then while it is filled
+    for function_name in ("_make_arrays", "_regions"):  # stops while the store is created, then while it is filled
         monkeypatch.setattr(zarr_file, function_name, stop)
         assert main(line) == 130
         assert "The same command goes on" in capsys.readouterr().err

@@ -46,6 +46,6 @@ def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
     deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted_scripts())
     assert teaching.scripts_of(deck) == ["guess", "push"]
     page = teaching.page("", deck)
-    assert "(globalThis.mounts ??= {}).push = function" in page
+    assert "(globalThis.mounts ??= {}).push = lessonDrawing(createPush" in page
     assert "(globalThis.mounts ??= {}).guess = mountGuess" in page
     assert ").shuffle = " not in page

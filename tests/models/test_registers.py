@@ -100,7 +100,7 @@ def test_load_adds_the_register_and_its_name_loads_it_again(planted, picture, mo
 def test_outliers_that_stay_are_counted(planted, picture, monkeypatch):
     vit, _ = planted
     monkeypatch.setattr(registers, "register_neurons", lambda vit, pictures: [(0, 1)])
-    with pytest.warns(PlaygroundWarning, match="1 patches of 1 pictures stand apart"):
+    with pytest.warns(PlaygroundWarning, match="1 patches of 1 pictures still stand apart"):
         with_register(vit, [playground.trace(vit, picture).input])
 
 

@@ -80,7 +80,7 @@ def test_slides_about_a_person_s_photograph_are_made_only_for_who_has_its_key():
 def test_each_slide_holds_its_living_scene():
     page = slides.slides(Here(OF_MEADOW), teaching.scenes_of("-".join(teaching.PLANS[90])), "Attention in 90 minutes")
     deck, scenes = deck_of(page), teaching.scenes_of("-".join(teaching.PLANS[90]))
-    assert [slide["story"] for slide in deck["slides"] if slide["story"]] == [*range(1, 13)]
+    assert [slide["story"] for slide in deck["slides"] if slide["story"]] == [*range(1, 15)]
     assert "createStory" in deck["story"]
     assert all(slide["notes"] for slide in deck["slides"])
     for scene in scenes:
