@@ -45,7 +45,7 @@ MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this ro
     "see": {"core", "drawing", "lens"},
     "story": {"core", "drawing", "lens", "see", "words"},
     "classroom": {"core", "drawing", "words"},
-    "shell": {"classroom", "core", "drawing", "engine", "lens", "lessons", "see", "story"},
+    "shell": {"classroom", "core", "drawing", "engine", "lens", "lessons", "see", "story", "words"},
 }
 
 

@@ -31,7 +31,7 @@ from playground.serving.phones import Phone
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 RETRY_SECONDS = "2"  # after a refusal that passes: shell/phone.js asks again by itself
-PHONE_BYTES, LECTURER_BYTES = 1024, 12288  # largest body of a request in bytes: from a phone, from the lecturer
+PHONE_BYTES, LECTURER_BYTES = 1024, 24576  # largest body of a request in bytes: from a phone, from the lecturer
 TRY_DELAY_SECONDS, MOST_SLOW_TRIES = 2.0, 200  # the delay of a try, and the most tries that are delayed at once
 SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
 SEAT_COOKIE = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica

@@ -5,12 +5,15 @@ import { numberWords, scaleNumberAt, scaleShareAt } from "../core/guesses.js";
 import { make, makeSvg } from "../drawing/dom.js";
 import { CLASS_DE, REFUSALS_DE } from "../words/de.js";
 import { CLASS_EN } from "../words/en.js";
+import { CLASS_ES, REFUSALS_ES } from "../words/es.js";
+import { CLASS_FR, REFUSALS_FR } from "../words/fr.js";
+import { CLASS_ZH, REFUSALS_ZH } from "../words/zh.js";
 
-export const CLASS_WORDS = { en: CLASS_EN, de: CLASS_DE };
+export const CLASS_WORDS = { en: CLASS_EN, de: CLASS_DE, zh: CLASS_ZH, es: CLASS_ES, fr: CLASS_FR };
 
 // The server's refusals, by their keys in playground/serving/classes.py. English needs no table, because the server's
 // sentences are English.
-export const REFUSALS = { de: REFUSALS_DE };
+export const REFUSALS = { de: REFUSALS_DE, zh: REFUSALS_ZH, es: REFUSALS_ES, fr: REFUSALS_FR };
 
 // The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
 // server's own sentence.
@@ -20,17 +23,12 @@ export function refusedWords(language, { says: sentenceOfServer = "", body = {} 
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
 }
 
-export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
-
 export const classWords = (language, key, values = {}) =>
   CLASS_WORDS[language][key].replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 // `texts`: a text that the lecturer's page sent, or one in several languages, {en, de}.
 export const inLanguage = (texts, language) =>
   typeof texts === "string" ? texts : String(texts?.[language] ?? texts?.en ?? "");
-
-export const languageOfPhone = (tags) =>
-  tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(CLASS_WORDS, name)) ?? "en";
 
 export const guessCountWords = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });

@@ -3,6 +3,9 @@
 
 import { GRADES_DE } from "../words/de.js";
 import { GRADES_EN } from "../words/en.js";
+import { GRADES_ES } from "../words/es.js";
+import { GRADES_FR } from "../words/fr.js";
+import { GRADES_ZH } from "../words/zh.js";
 import { filledIn, percent } from "./numbers.js";
 
 const MOST_RANKS = 35; // ranks are single letters
@@ -10,7 +13,7 @@ const LARGEST = 1;
 const OWN = 0;
 const NONE = -1;
 
-export const GRADE_WORDS = { en: GRADES_EN, de: GRADES_DE };
+export const GRADE_WORDS = { en: GRADES_EN, de: GRADES_DE, zh: GRADES_ZH, es: GRADES_ES, fr: GRADES_FR };
 
 // Grades as plain data for a message: {ranks: a letter for each patch: "." outside all places, "0" in the asking
 // patch's own place, else the rank of the place to base 36; shares: of the places, by rank}. places: see namedPlaces;

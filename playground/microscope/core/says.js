@@ -3,17 +3,20 @@
 
 import { PARTS_DE, ROW_DE } from "../words/de.js";
 import { PARTS_EN, ROW_EN } from "../words/en.js";
+import { PARTS_ES, ROW_ES } from "../words/es.js";
+import { PARTS_FR, ROW_FR } from "../words/fr.js";
+import { PARTS_ZH, ROW_ZH } from "../words/zh.js";
 import { sumAround } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
 import { MOSTLY } from "./places.js";
 
 const ALIKE_SHARE = 0.5; // least share on patches that look like the asking patch, for which a spread row says so
 
-export const ROW_WORDS = { en: ROW_EN, de: ROW_DE };
+export const ROW_WORDS = { en: ROW_EN, de: ROW_DE, zh: ROW_ZH, es: ROW_ES, fr: ROW_FR };
 
 // Names of the samples' parts (playground/samples.py): {one: the name, other: the name of a second such part, short: a
 // short name}
-export const PART_NAMES = { en: PARTS_EN, de: PARTS_DE };
+export const PART_NAMES = { en: PARTS_EN, de: PARTS_DE, zh: PARTS_ZH, es: PARTS_ES, fr: PARTS_FR };
 
 const rowWords = (language, key, values) => filledIn(language, ROW_WORDS[language][key], values);
 
@@ -70,7 +73,6 @@ function sayPlaces(language, row, columns) {
 
 // Whether a special token has more than any place.
 export const isPlaceless = ({ told, token, most }) => token !== "" && most > told.places[0].share;
-
 
 function listOf({ places }, shown, row, columns, language) {
   const list = places.map((place) => {

@@ -3,22 +3,19 @@
 import { filledIn } from "../core/numbers.js";
 import { HABITS_DE, SEE_DE } from "../words/de.js";
 import { HABITS_EN, SEE_EN } from "../words/en.js";
+import { HABITS_ES, SEE_ES } from "../words/es.js";
+import { HABITS_FR, SEE_FR } from "../words/fr.js";
+import { HABITS_ZH, SEE_ZH } from "../words/zh.js";
 
-export const LANGUAGES = { en: "English", de: "Deutsch" };
-
-export const SEE_WORDS = { en: SEE_EN, de: SEE_DE };
+export const SEE_WORDS = { en: SEE_EN, de: SEE_DE, zh: SEE_ZH, es: SEE_ES, fr: SEE_FR };
 
 // The habits of heads (playground/analysis/heads.py) in each language. habitIn appends the direction to the name of
 // "fixed offset".
-export const HABIT_NAMES = { en: HABITS_EN, de: HABITS_DE };
+export const HABIT_NAMES = { en: HABITS_EN, de: HABITS_DE, zh: HABITS_ZH, es: HABITS_ES, fr: HABITS_FR };
 
 export function habitIn(language, label) {
   const knownName = Object.keys(HABIT_NAMES[language]).find((name) => label.startsWith(name));
   return knownName ? HABIT_NAMES[language][knownName] + label.slice(knownName.length) : label;
 }
-
-// The browser's first language that has a table; else English.
-export const languageOf = (tags) =>
-  tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
 export const seeWords = (language, key, values = {}) => filledIn(language, SEE_WORDS[language][key], values);

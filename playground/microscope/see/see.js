@@ -30,7 +30,6 @@ import { createShared } from "./shared.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
-const PATCH_WORD = /\b((?:this )?patch(?:es)?|(?:Dieses )?Felde?r?n?)\b/i; // a patch in each language
 
 const HEAD_MARKUP = `
   <h1 class="see-says" data-ref="says"></h1>
@@ -306,12 +305,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // A text as elements: the word "patch" in it explains itself.
+  const splitAtPatch = (text) => text.split(new RegExp(`(${words("patchWord")})`, "i"));
   const explainedParts = (text) =>
-    text.split(PATCH_WORD).map((piece, i) => {
+    splitAtPatch(text).map((piece, i) => {
       const part = make("span");
       setMath(part, piece);
       if (i % 2) part.dataset.explains = words("patchMeans");
-      part.classList.toggle("asks", /^(this|dieses) /i.test(piece));
+      part.classList.toggle("asks", piece.toLowerCase() === words("thisPatch").toLowerCase());
       return part;
     });
 
@@ -322,7 +322,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!outsideLine.firstChild || outsideLine.children[1].dataset.explains !== words("patchMeans")) {
       outsideLine.replaceChildren(...explainedParts(text));
       outsideLine.children[1].tabIndex = 0; // the other "patch" is in the sentence, and no stop of the Tab key
-    } else outsideLine.firstChild.textContent = text.split(PATCH_WORD)[0];
+    } else outsideLine.firstChild.textContent = splitAtPatch(text)[0];
   }
 
   // ---- ÷ √d_k

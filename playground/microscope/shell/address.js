@@ -2,7 +2,7 @@
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
-import { languageOf } from "../lens/words.js";
+import { languageOf } from "../words/languages.js";
 import { choice, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
 import { keepText, keptText } from "./kept.js";

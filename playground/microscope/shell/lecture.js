@@ -1,9 +1,9 @@
 // The story in a frame of a slide deck, self-contained (see playground/figures/html.py). The deck sets the scene
 // (lessons/slides.js); keys that a presenter presses here are sent to the deck.
 
-import { languageOf } from "../lens/words.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
+import { languageOf } from "../words/languages.js";
 import { bringFromPage, defineLens } from "./element.js";
 
 const DECK_KEYS = { PageDown: 1, ArrowRight: 1, PageUp: -1, ArrowLeft: -1 };

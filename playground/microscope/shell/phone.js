@@ -1,22 +1,14 @@
 // A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses once they are
 // shown. The page long-polls for the next state, and polls again when the phone wakes up.
 
-import {
-  appendElement,
-  CLASS_LANGUAGES,
-  classWords,
-  drawGuesses,
-  guessMap,
-  inLanguage,
-  languageOfPhone,
-  refusedWords,
-} from "../classroom/words.js";
+import { appendElement, classWords, drawGuesses, guessMap, inLanguage, refusedWords } from "../classroom/words.js";
 import { gradeOf } from "../core/grades.js";
 import { patchAfterKey } from "../core/grid.js";
 import { numberWords } from "../core/guesses.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
+import { LANGUAGES, languageOf } from "../words/languages.js";
 import { addressOf, ask, askJson } from "./http.js";
 
 const POLL_RETRY_MS = 2000; // ms to the next request after a failed one
@@ -26,7 +18,7 @@ const FINAL_STATUSES = [403, 404, 410]; // after any other refusal, a later requ
 function createPhone(root) {
   const code = decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? "");
   const phone = {
-    language: languageOfPhone(navigator.languages ?? []),
+    language: languageOf(navigator.languages ?? []),
     state: null, // the server's last answer
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
@@ -145,7 +137,7 @@ function createPhone(root) {
     if (phone.state) appendElement(head, "span", "phone-code", code.toUpperCase());
     const group = { className: "phone-languages", role: "group", "aria-label": words("language") };
     const languages = appendElement(head, "span", group);
-    for (const [lang, title] of Object.entries(CLASS_LANGUAGES)) {
+    for (const [lang, title] of Object.entries(LANGUAGES)) {
       const onclick = () => {
         phone.language = lang;
         draw();

@@ -2,8 +2,9 @@
 // host: see `hostOf` in toolbarmount.js. update(part of a host) redraws what changed; the choice is always read from
 // `choice.now`.
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
-import { LANGUAGES, seeWords } from "../lens/words.js";
+import { seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
+import { LANGUAGES } from "../words/languages.js";
 import { forgetNotice, notify } from "./notice.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { chosenKeyOf, createStrip } from "./strip.js";

@@ -25,7 +25,8 @@ export const factsAhead = (n, offers) =>
     return offers(offer) && (scenes.includes(n) || scenes.includes(n + 1));
   });
 
-// about: {source, trace, pack, layer, head, patch, bitmap: of the photograph, hasLabels: whether the source knows labels}
+// about: {source, trace, pack, layer, head, patch, bitmap: of the photograph, hasLabels: whether the source can tell
+// labels}
 export const findFact = (kind, about, signal) => ASKED[kind].find(about, { signal });
 
 const headPlaceOf = ({ pack, layer, head, patch }) => ({

@@ -3,7 +3,7 @@
 
 export const QUESTION_COUNT = 10;
 
-// The questions' numbers in the words, as they follow after the story: another order, for nobody should answer by place.
+// The questions' numbers in the words, as they follow after the story: in another order, which nobody remembers.
 const ORDER_AFTER = [4, 8, 1, 10, 6, 3, 9, 2, 7, 5];
 // The scenes that show what each question asks for.
 const TOLD_IN = ["2, 4", "3", "4", "5, 9", "7", "8", "9", "9, 14", "12", "11"];

@@ -221,7 +221,9 @@ const SCENE_RECORDS = {
   12: ({ answer, comes }, say) => {
     if (!answer) return { text: say(comes?.answer ? "text12Comes" : "text12None"), lesson: "block" };
     const values = answerValues(answer);
-    const text = `${say("text12")} ${say(answer.isOwn ? "text12Own" : "text12Ours", values)} ${say("text12Cut", values)}`;
+    const text = ["text12", answer.isOwn ? "text12Own" : "text12Ours", "text12Cut"]
+      .map((key) => say(key, values))
+      .join(" ");
     return {
       text,
       question: choiceQuestion(

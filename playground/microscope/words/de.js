@@ -25,6 +25,8 @@ export const SEE_DE = {
   dashedOn: "gestrichelt: mit ÷ √d_k {share}",
   convolution: "3×3-Faltung",
   outside: "{share} der Attention liegen außerhalb dieser neun Felder.",
+  thisPatch: "dieses Feld",
+  patchWord: "dieses Feld|Feldern|Felder|Feld",
   patchMeans: "Ein Feld ist eines der Quadrate, in die das Modell das Bild teilt. Jedes schaut auf alle anderen.",
   why: "Warum",
   heads: "Köpfe",

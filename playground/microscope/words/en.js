@@ -27,6 +27,8 @@ export const SEE_EN = {
   dashedOn: "dashed: with ÷ √d_k {share}",
   convolution: "3×3 convolution",
   outside: "{share} of attention lies outside these nine patches.",
+  thisPatch: "this patch",
+  patchWord: "this patch|patches|patch",
   patchMeans: "A patch is one of the squares into which the model cuts the picture. Each looks at all others.",
   // ---- drawers
   why: "Why",

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { CLASS_WORDS } from "../../../playground/microscope/classroom/words.js";
 import { GRADE_WORDS } from "../../../playground/microscope/core/grades.js";
 import { PART_NAMES, ROW_WORDS } from "../../../playground/microscope/core/says.js";
-import { habitIn, LANGUAGES, languageOf, SEE_WORDS } from "../../../playground/microscope/lens/words.js";
+import { habitIn, SEE_WORDS } from "../../../playground/microscope/lens/words.js";
 import { STORY_WORDS } from "../../../playground/microscope/story/words.js";
+import { LANGUAGES, languageOf } from "../../../playground/microscope/words/languages.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
 test("every language has every sentence of each table, with the same holes", () => {
