@@ -20,7 +20,8 @@
 //
 // A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a
 // pack), "features", "values", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels",
-// "names" of heads, "whole" passes with changes, "moved", "inside", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
+// "names" of heads, "whole" passes with changes, "moved", "inside", "ran". `keeps` and `keepsPictures` bound what
+// asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
 // the fields that it names. A view given to show() or update() starts from the defaults, not from the former view.

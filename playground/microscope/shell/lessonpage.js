@@ -1,5 +1,5 @@
-// A lesson's page: its steps, one at a time. `lesson_record` of serving/site_files.py makes a lesson's record; `asks` of
-// a step: names of the settings after which its parts are asked for again.
+// A lesson's page: its steps, one at a time. `lesson_record` of serving/site_files.py makes a lesson's record; `asks`
+// of a step: names of the settings after which its parts are asked for again.
 import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
