@@ -18,11 +18,11 @@ COLOUR_TOLERANCE = 0.03  # largest difference between the browser's and Python's
 
 def network_texts(visitor) -> dict[str, str]:
     visitor.open_row("scale")
-    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for(state="attached")
+    visitor.page.locator(".kindline span:not(:empty)").wait_for(state="attached")
     names = ("exposed", "big", "peak", "peakAt", "badge", "note")
     return {name: visitor.page.locator(f'.lens [data-ref="{name}"]').text_content() for name in names} | {
         "sentence": visitor.page.locator(".see-says").inner_text(),
-        "kind": visitor.page.locator(".kindline [data-kind]").text_content(),
+        "kind": visitor.page.locator(".kindline span").text_content(),
         "drawn": visitor.read()["drawn"],
     }
 

@@ -135,7 +135,7 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     file.wait_for()
     with reader.page.expect_download() as download:
         file.click()
-    assert download.value.suggested_filename == "attention-19.html"
+    assert download.value.suggested_filename == "attention-18.html"
     download.value.save_as(tmp_path / "slides.html")
     slides = reader.context.new_page()
     requests: list[str] = []

@@ -374,7 +374,7 @@ export function createStory(lens, see, { language, way, klass }) {
       const says = make("span", { innerHTML: markedWords(scene.question.says) });
       box.append(make("p", "", make("b", right ? "right" : "wrong", text), " ", says));
     }
-    if (n === 1 && !isGuessed && way.answers) box.append(questionsLink(words("questionsFirst"), "b1"));
+    if (n === 1 && !isGuessed && way.answers && !klass.now()) box.append(questionsLink(words("questionsFirst"), "b1"));
     if (String(n) === `a${QUESTION_COUNT}`) writeMarks(box);
     if (n === 1 && isGuessed && !story.facts.leads && way.cat)
       box.append(make("p", "", words("plain")), storyButton(words("cat"), way.cat));
