@@ -32,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.21,"relevance":0.18,"random":-0.01,"constant":0,"pictures":31},
-"dinov2-small":{"rollout":0.59,"relevance":0.51,"random":-0.05,"constant":0,"pictures":14}};
+{"bundled":{"rollout":0.26,"relevance":0.16,"random":-0.01,"constant":0,"pictures":100},
+"dinov2-small":{"rollout":0.46,"relevance":0.51,"random":-0.01,"constant":0,"pictures":49}};
 
 export const WAY_WORDS = {
 "en":{
