@@ -367,7 +367,7 @@ export const STORY_DE = {
     "Score für jedes Label. Hier ist nichts, was ein solches Modell rechnen könnte.",
   ],
   text12Comes: "Ein Modell mit Labels wird gefragt…",
-  text12: "Nach der letzten Schicht macht eine Matrix aus dem Klassen-Token einen Score für jedes Label.",
+  text12: "Nach der letzten Schicht wird aus dem Klassen-Token je Label ein Score, dann eine Prozentzahl.",
   text12Own: "Zu diesem Foto sagt {model} *{label}*: {answerBefore}.",
   text12Ours: [
     "Das Modell dieser Geschichte hat keine Labels; unser kleines hat welche. Zu dieser Zeichnung sagt es",
@@ -392,14 +392,14 @@ export const STORY_DE = {
   answeredYours: "die schwarzen Felder geschnitten",
   title13: "Zwei Senken",
   text13: [
-    "Manche Köpfe geben ein Fünftel jeder Zeile oder mehr an ein und dasselbe Token, eine **Senke**. Das kann",
+    "Manche Köpfe geben im Mittel ein Fünftel einer Zeile oder mehr an ein einziges Token, eine **Senke**. Das kann",
     "zweierlei heißen. Der Value des Tokens ist kurz; so fügt der Kopf fast **nichts** hinzu, wo er nichts",
     "hinzuzufügen hat. Oder der Kopf gibt allen **dasselbe**: Was er schreibt, ist fast ein einziger Vektor. Die",
     "Zeile sieht gleich aus.",
   ],
   text13Kinds: [
     "Auf diesem Foto haben {count} der {all} Köpfe eine Senke: {nothing} davon tragen nichts, {one} tragen allen",
-    "dasselbe zu. Drücken Sie, um dort die Zeile unseres Feldes zu sehen.",
+    "dasselbe zu, die übrigen weder noch. Drücken Sie, um dort die Zeile unseres Feldes zu sehen.",
   ],
   text13None: "Auf diesem Foto hat keiner der {all} Köpfe eine.",
   sinkNothing: "nichts: Schicht {sinkLayer}, Kopf {sinkHead}",

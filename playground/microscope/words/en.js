@@ -352,7 +352,7 @@ export const STORY_EN = {
     "label. Here nothing is at hand that could run one.",
   ],
   text12Comes: "A model with labels is asked…",
-  text12: "After the last layer one matrix makes a score for each label from the class token.",
+  text12: "After the last layer one matrix makes a score for each label from the class token, then a percentage.",
   text12Own: "On this photograph {model} says *{label}*: {answerBefore}.",
   text12Ours: [
     "The model of this story has no labels; our small one has. On this drawing it says *{label}*: {answerBefore}.",
@@ -375,13 +375,13 @@ export const STORY_EN = {
   answeredYours: "the black patches cut",
   title13: "Two sinks",
   text13: [
-    "Some heads give a fifth of every row or more to one and the same token, a **sink**. It may mean two things.",
+    "Some heads give a fifth of a row or more, on average, to one token: a **sink**. It may mean two things.",
     "The token’s value is short, so the head adds next to **nothing** where it has nothing to add. Or the head",
     "hands **one thing** to everybody: what it writes is nearly one vector. The row looks the same.",
   ],
   text13Kinds: [
     "On this photograph {count} of the {all} heads have a sink: {nothing} of them carry nothing, {one} carry one",
-    "thing to all. Press to see our patch’s row there.",
+    "thing to all, the others neither. Press to see our patch’s row there.",
   ],
   text13None: "On this photograph none of the {all} heads has one.",
   sinkNothing: "nothing: layer {sinkLayer}, head {sinkHead}",
