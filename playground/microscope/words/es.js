@@ -377,8 +377,10 @@ export const STORY_ES = {
     "puntuación para cada etiqueta. Aquí no hay nada con que ejecutar un modelo así.",
   ],
   text12Comes: "Preguntando a un modelo con etiquetas…",
-  text12:
-    "Tras la última capa, una matriz calcula a partir del token de clase una puntuación por etiqueta, que pasa a porcentaje.",
+  text12: [
+    "Tras la última capa, una matriz calcula a partir del token de clase una puntuación por etiqueta, que pasa a",
+    "porcentaje.",
+  ],
   text12Own: "De esta foto, {model} dice *{label}*: {answerBefore}.",
   text12Ours: [
     "El modelo de esta historia no tiene etiquetas; nuestro modelo pequeño, sí. De este dibujo dice",
@@ -410,7 +412,8 @@ export const STORY_ES = {
   ],
   text13Kinds: [
     "En esta foto hay un sumidero en {count} de las {all} cabezas: en {nothing} no aporta casi nada y en",
-    "{one} aporta a todos lo mismo; en las demás, ni lo uno ni lo otro. Pulse un botón para ver ahí la fila de nuestro parche.",
+    "{one} aporta a todos lo mismo; en las demás, ni lo uno ni lo otro. Pulse un botón para",
+    "ver ahí la fila de nuestro parche.",
   ],
   text13None: "En esta foto no hay un sumidero en ninguna de las {all} cabezas.",
   sinkNothing: "nada: capa {sinkLayer}, cabeza {sinkHead}",

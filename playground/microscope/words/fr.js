@@ -409,8 +409,8 @@ export const STORY_FR = {
   ],
   text13Kinds: [
     "Sur cette photo, {count} des {all} têtes ont un puits. Têtes où il ne transmet presque rien\u00a0:",
-    "{nothing}\u00a0; où il transmet la même chose à tous\u00a0: {one}. Appuyez sur une tête pour y voir la ligne de",
-    "notre patch.",
+    "{nothing}\u00a0; où il transmet la même chose à tous\u00a0: {one}\u00a0; les autres, ni l’un ni l’autre.",
+    "Appuyez sur une tête pour y voir la ligne de notre patch.",
   ],
   text13None: "Sur cette photo, aucune des {all} têtes n’en a.",
   sinkNothing: "rien\u00a0: couche {sinkLayer}, tête {sinkHead}",
