@@ -110,3 +110,14 @@ test("layers that arrive later join the pack", () => {
   core.mergePack(partialPack, fullPack);
   assert.deepEqual(core.layerOf(partialPack, 3).k, core.layerOf(pack, 3).k);
 });
+
+test("a token whose value points against what the head writes takes from it", () => {
+  const weights = [0.5, 0.3, 0.2];
+  const values = new Float32Array([2, 0, -1, 0, 0, 1]); // of one head: (tokens, dim)
+  const parts = new Float32Array(3);
+  core.partsInto(parts, weights, values, { tokens: 3, dim: 2 }, 0);
+  const written = [0.5 * 2 - 0.3, 0.2];
+  const length = Math.hypot(...written);
+  const expected = [(0.5 * 2 * written[0]) / length, (-0.3 * written[0]) / length, (0.2 * written[1]) / length];
+  for (const [i, part] of parts.entries()) assert.ok(Math.abs(part - expected[i]) < 1e-6, `${parts}`);
+});
