@@ -449,9 +449,9 @@ export function createStory(lens, see, { language, way, klass }) {
 
   return {
     paint,
-    tells: () => way.at() > 0,
-    covers: () => way.at() > 0 && hidesRow(),
-    end: () => way.at() > 0 && way.go(0),
+    tells: () => Boolean(way.at()),
+    covers: () => Boolean(way.at()) && hidesRow(),
+    end: () => Boolean(way.at()) && way.go(0),
     read: () => ({ n: way.at(), base: story.base, facts: story.facts && readableFacts(story.facts) }),
   };
 }
