@@ -33,7 +33,7 @@ export const WAY_RECORDS = [
 
 export const FORETOLD =
 {"bundled":{"rollout":0.26,"relevance":0.16,"random":-0.01,"constant":0,"pictures":100},
-"dinov2-small":{"rollout":0.46,"relevance":0.51,"random":-0.01,"constant":0,"pictures":49}};
+"dinov2-small":{"rollout":0.45,"relevance":0.49,"random":-0.02,"constant":0,"pictures":100}};
 
 export const WAY_WORDS = {
 "en":{
