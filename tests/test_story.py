@@ -85,3 +85,17 @@ def test_the_page_of_the_ten_questions_has_them_as_they_are_asked():
     for number, (question, right) in enumerate(questions, 1):
         assert f"{number}. {question}\n" in page
         assert f"**{right}**" in page
+
+
+def test_an_answer_hardly_changes_without_the_edge_to_the_patch_that_the_class_token_hears_most():
+    """As the ninth of the ten questions says, in our model on its drawings."""
+    vit, moves = playground.load("bundled"), []
+    for sample in samples.samples():
+        if sample.labels:
+            seen = playground.trace(vit, sample.name)
+            patch = divmod(int(seen.on_grid(seen.rows(-1, "cls").mean(0)).argmax()), seen.grid[1])
+            cut = playground.trace(vit, sample.name, cut="cls>{},{}".format(*patch))
+            before, after = (vit.config.shares(trace.logits) for trace in (seen, cut))
+            moves.append(float((after - before)[before.argmax()].abs()))
+    assert len(moves) >= 10
+    assert sum(move <= 0.05 for move in moves) > 0.75 * len(moves), moves

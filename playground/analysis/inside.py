@@ -52,7 +52,7 @@ def largest_number(trace: Trace, layer: int, head: int, query: Query) -> int:
 
 
 def query_bias(trace: Trace, layer: int, head: int, query: Query) -> float | None:
-    """What is added to the product of `reads` and `normed`; None where a norm or a rotation by place follows."""
+    """The bias of that number of the query; None where W_Q alone does not make it: a norm or a rotation follows."""
     c, bias = trace._need_vit().config, trace._need_vit().blocks[layer].attn.qkv.bias
     if c.qk_norm or c.positions == "rotary":
         return None

@@ -359,9 +359,9 @@ SINK_TEXTS = {
     "plain": SINK_TEXT + ".",
 }
 SINKS_TEXT = (
-    "Of {all} heads {sinks} have a sink, a token that takes a fifth of everybody’s weight or more: {nothing} of these "
-    "carry next to nothing, {one} one thing to all, {neither} neither. What the one thing is, it does not say (Fesser "
-    "and others, 2026)."
+    "Of {all} heads {sinks} have a sink, a token that takes a fifth of the weight or more on average: {nothing} "
+    "of these carry next to nothing, {one} one thing to all, {neither} neither. What the one thing is, it does "
+    "not say (Fesser and others, 2026)."
 )
 NO_SINK_TEXT = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "

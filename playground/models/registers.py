@@ -36,7 +36,7 @@ def tukey_bound(lengths: Tensor) -> float:
 
 
 def outliers(lengths: Tensor) -> Tensor:
-    """Which patches stand apart by their lengths, (patches,)."""
+    """Whether each patch stands apart by its length, (patches,)."""
     return lengths > max(tukey_bound(lengths), LEAST_RATIO * float(lengths.median()))
 
 

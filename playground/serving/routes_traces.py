@@ -128,7 +128,7 @@ def features(asked: Asked) -> Response:
 
 @part
 def values(asked: Asked) -> Response:
-    """What each head of a layer takes of every token, after W_O, as float16."""
+    """Each head's values of a layer after W_O, as float16."""
     from playground.analysis.sinks import in_the_stream
 
     trace = asked.trace()

@@ -163,7 +163,7 @@ function aboutBothSides({ ends: { most, least, written: format }, fillings, way 
   return inParts(words(way.sentence, values, isAgainst ? "label" : "alone"), most.place);
 }
 
-// The parts of what a head writes, whose sum is its length.
+// A contribution: signed parts, which sum to the length of what the head writes.
 function aboutParts({ ends: { most, least, written: format }, fillings, special: { names }, written }) {
   const values = {
     ...fillings,

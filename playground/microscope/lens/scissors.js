@@ -184,7 +184,10 @@ function movedSentence(lens) {
 // zero: how far it moves where heads give nothing instead of their mean.
 export function movedWords({ by: share, times: factor, zero }) {
   const distance = `This patch's feature moved by ${percent(share)} of its length`;
-  if (zero !== undefined) return `${distance}; with nothing instead of the mean, by ${percent(zero)}: zeros overstate.`;
+  if (zero !== undefined) {
+    const verdict = zero > share ? ": zeros overstate here" : "";
+    return `${distance}; with nothing instead of the mean, by ${percent(zero)}${verdict}.`;
+  }
   if (factor === undefined) return `${distance}.`;
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }

@@ -151,7 +151,7 @@ const SCENE_RECORDS = {
 
   7: (facts, say) => ({
     text: say("text7", { count: TOKENS_LISTED }),
-    figure: { kind: "powers", powers: powersOf(facts), words: { all: say("powersAll"), power: say("powersTitle") } },
+    figure: { kind: "powers", powers: powersOf(facts), words: { all: say("powersAll") } },
     marks: { partner: true },
     lesson: "by_hand",
   }),

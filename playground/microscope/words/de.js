@@ -280,7 +280,6 @@ export const STORY_DE = {
     "gibt {given} an {place}. Unten stehen die {count} Tokens mit den größten Anteilen, nach Zeile und Spalte,",
     "gezählt ab 0.",
   ],
-  powersTitle: "e hoch Score",
   powersAll: "alle {tokens}",
   title8: "Der Lautstärkeregler",
   text8: [
@@ -291,8 +290,8 @@ export const STORY_DE = {
     "{ownLeft} bleiben.",
   ],
   cancelsLess: [
-    "Das Training hat die Produkte dieses Kopfes einig gemacht. Der Regler stellt die Lautstärke der Scores: Ganz",
-    "links sind alle Anteile gleich; je lauter, desto mehr übertönt der größte den Rest.",
+    "Durch das Training heben sich die Produkte dieses Kopfes weniger auf. Der Regler stellt die Lautstärke der",
+    "Scores: Ganz links sind alle Anteile gleich; je lauter, desto mehr übertönt der größte den Rest.",
   ],
   cancelsToo: [
     "Auch die Produkte dieses Kopfes heben sich auf. Der Regler stellt die Lautstärke der Scores: Ganz links sind",

@@ -271,7 +271,6 @@ export const STORY_EN = {
     "together they are 100 %. A score one point higher makes a share e ≈ 2.7 times as large. Our patch gives",
     "{given} to {place}. Below are the {count} tokens with the largest shares, by row and column, counted from 0.",
   ],
-  powersTitle: "e to the power of its score",
   powersAll: "all {tokens}",
   title8: "The volume knob",
   text8: [
@@ -281,7 +280,7 @@ export const STORY_EN = {
     "{randomLeft} is left. Ours: {ownPositive} and {ownNegative}; {ownLeft} is left.",
   ],
   cancelsLess: [
-    "Training made this head’s products agree. The slider is a volume knob for all scores: far left all shares",
+    "Training made this head’s products cancel less. The slider is a volume knob for all scores: far left all shares",
     "are equal; the louder, the more the largest drowns the rest.",
   ],
   cancelsToo: [

@@ -290,7 +290,6 @@ export const STORY_ES = {
     "la de la otra. Nuestro parche dirige el {given} de su atención hacia {place}. Abajo están los {count}",
     "tokens con las mayores proporciones, con su fila y columna en la imagen, contadas desde 0.",
   ],
-  powersTitle: "e elevado a su puntuación",
   powersAll: "los {tokens}",
   title8: "El control de volumen",
   text8: [

@@ -286,7 +286,6 @@ export const STORY_FR = {
     "une part e ≈ 2,7 fois plus grande. Notre patch envoie {given} vers {place}. Ci-dessous, les {count} tokens qui",
     "ont les plus grandes parts, par ligne et colonne, comptées à partir de 0.",
   ],
-  powersTitle: "e à la puissance du score",
   powersAll: "tous ({tokens})",
   title8: "Le bouton de volume",
   text8: [

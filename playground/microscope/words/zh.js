@@ -279,7 +279,6 @@ export const STORY_ZH = {
     "份额都不是负数，加起来是 100 %。一个得分比另一个高 1，它的份额就是另一个的 e ≈ 2.7 倍。",
     "我们的图块把 {given} 给了{place}。下面是份额最大的 {count} 个 token，按行、列标出，从 0 数起。",
   ],
-  powersTitle: "e 的得分次方",
   powersAll: "全部 {tokens} 个",
   title8: "音量旋钮",
   text8: [
