@@ -3,14 +3,18 @@
 
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { isBehindHash, viewWords } from "./address.js";
+import { downloadFile } from "../lens/saving.js";
+import { questionsAsQuiz } from "../story/questions.js";
+import { storyWords } from "../story/words.js";
+import { face, isBehindHash, viewWords } from "./address.js";
 import { choice } from "./choice.js";
 import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
+import { giftOf, qtiOf } from "./quizfiles.js";
 
 const TEACH_IDEA = "A plan that opens each scene, what students often say, sheets to compute by hand, a quiz.";
-const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "To print", quiz: "Quiz" };
+const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "Sheets and files", quiz: "Quiz" };
 const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a class" };
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
 
@@ -260,9 +264,30 @@ function drawSheets({ body, material }) {
     );
   });
   body.replaceChildren(
-    make("ul", { className: "teach-sheets" }, ...lines),
+    make("ul", { className: "teach-sheets" }, ...lines, ...quizLines(material.quiz)),
+    smallLine("Moodle imports **GIFT**; ILIAS, OpenOlat, TAO and others **QTI 2.1**."),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
   );
+}
+
+// Lines that save questions for a learning platform: the quiz, and the ten questions in the reader's language.
+function quizLines(quiz) {
+  const { language } = face;
+  const ten = (when) => questionsAsQuiz(when, (key, values) => storyWords(language, key, values));
+  const lineOf = (name, title, questions, of) => {
+    const save = (kind, file, data) => {
+      const fields = { className: "teach-button", "aria-label": `${title}: ${kind}` };
+      return buttonWith(kind, () => downloadFile(new File([data()], `attention-${name}${file}`)), fields);
+    };
+    const gift = save("GIFT", ".gift.txt", () => giftOf(title, questions));
+    const qti = save("QTI 2.1", "-qti.zip", () => qtiOf(title, questions, of));
+    return make("li", {}, make("span", { textContent: `${title}, for a learning platform` }), gift, qti);
+  };
+  return [
+    lineOf("quiz", "The quiz", quiz, "en"),
+    lineOf("before", "The ten questions before the story", ten("b"), language),
+    lineOf("after", "The ten questions after the story", ten("a"), language),
+  ];
 }
 
 // ---------------------------------------------------------------------------------------------------------- the quiz
