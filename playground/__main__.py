@@ -150,6 +150,9 @@ def _parser() -> argparse.ArgumentParser:
     weights_help = 'whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: what is here)'
     added.add_argument("--models", metavar="NAMES", help=weights_help)
 
+    scorm_help = "also write OUT-scorm.zip, for a learning platform: it hears which exercises are done"
+    added.add_argument("--scorm", action="store_true", help=scorm_help)
+
     added = command("models", _models, "list the models that load, with size, licence and what they are good for")
     added.add_argument("pattern", nargs="?", metavar="PATTERN", help="dino or '*dinov2*' (default: a short list)")
 
@@ -232,6 +235,7 @@ def _site(options: argparse.Namespace) -> None:
     from playground.figures.command_line import PROGRAM
     from playground.serving import models, site_files
     from playground.ui import site
+    from playground.ui.site import course
 
     if options.models is None:
         names = [name for name in site_files.MODELS if models.is_here(name)]
@@ -242,6 +246,9 @@ def _site(options: argparse.Namespace) -> None:
     out = site.write(options.out.expanduser(), options.base, names)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
+    if options.scorm:
+        package = course.scorm(out.resolve())
+        print(f"{package.name}: {package.stat().st_size / 1e6:.0f} MB, SCORM 1.2")
 
 
 def _prepare(options: argparse.Namespace) -> None:

@@ -23,6 +23,13 @@ import { readPageData } from "./pagedata.js";
 
 const ANSWERS = "attention-playground-answers"; // to the ten questions
 
+export const answersKept = () => JSON.parse(keptText(ANSWERS) ?? "{}");
+
+export function keepAnswers(answers) {
+  keepText(ANSWERS, JSON.stringify(answers));
+  dispatchEvent(new CustomEvent("guess-locked"));
+}
+
 // The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({
   at() {
@@ -30,8 +37,8 @@ export const storyWay = ({ page }) => ({
     if (name !== "microscope") return 0;
     return isQuestion(story) ? story : Number(story) || 0;
   },
-  answers: () => JSON.parse(keptText(ANSWERS) ?? "{}"),
-  keepAnswers: (answers) => keepText(ANSWERS, JSON.stringify(answers)),
+  answers: answersKept,
+  keepAnswers,
 
   go(n) {
     setPage({ story: n ? String(n) : null });

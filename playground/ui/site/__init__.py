@@ -19,6 +19,7 @@ from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
+from playground.lessons.registry import EXERCISES
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
@@ -106,7 +107,8 @@ def write(
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
-    site = engine_files | {"cards": site_files.cards(sorted(used_models | set(names))), "weights": weights}
+    site: dict[str, Any] = engine_files | {"weights": weights, "exercises": EXERCISES}
+    site["cards"] = site_files.cards(sorted(used_models | set(names)))
     site["lessons"] = write_lessons(folder, lessons)
     site["moments"] = _write_wall(folder)
     from playground.lessons import teaching  # imports torch, which a server's start must not wait for
