@@ -68,10 +68,10 @@ def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, 
         assert "where each patch of a picture looks" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
         base = "/here/" if name == "404.html" else ""
-        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
+        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed", "privacy")}
         assert links == ({address: "Source"} if address else {}) | expected_links
     about = (site_folder / "about.html").read_text(encoding="utf-8")
-    assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
+    assert {"cite", "install", "embed", "privacy"} <= set(re.findall(r'id="(\w+)"', about))
     assert cite().splitlines()[0] in about
 
 

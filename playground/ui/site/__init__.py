@@ -64,6 +64,10 @@ attention-playground</pre>
 <pre>{embedded}</pre>
 <p>Its numbers alone are a few lines of JavaScript: <code>load(model)</code>, <code>run(image)</code>,
 <code>row(layer, head, query)</code>; the file of types beside it says more.</p>
+<h2 id="privacy">Privacy</h2>
+<p>Photographs, guesses and answers stay in this browser until you remove them; no cookie is set, nobody is counted.
+Opened in a learning platform, the page tells it the exercises that you have done and how many of ten questions were
+right.</p>
 </main><footer id="foot">{foot}</footer></body></html>
 """
 LOST_HTML = """<!doctype html>
@@ -195,7 +199,7 @@ def _foot(base: str = "") -> str:
     """The footer of every page: a sentence about the playground, and links. `base`: the site's address, for a page that
     is not at the site's root."""
     source = {"Source": repository()} if repository() else {}
-    links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
+    links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed", "privacy")}
     anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
     return f"<span>{FOOT}</span> {' '.join(anchors)}"
 
