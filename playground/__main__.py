@@ -150,6 +150,8 @@ def _parser() -> argparse.ArgumentParser:
     weights_help = 'whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: what is here)'
     added.add_argument("--models", metavar="NAMES", help=weights_help)
 
+    stick_help = "also write START.html, which opens by a double click, and start.py, for a room without a network"
+    added.add_argument("--stick", action="store_true", help=stick_help)
     scorm_help = "also write OUT-scorm.zip, for a learning platform: it hears which exercises are done"
     added.add_argument("--scorm", action="store_true", help=scorm_help)
 
@@ -244,6 +246,8 @@ def _site(options: argparse.Namespace) -> None:
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
     out = site.write(options.out.expanduser(), options.base, names)
+    if options.stick:
+        course.stick(out)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
     if options.scorm:

@@ -1,7 +1,11 @@
 """What a lecturer takes along: the folder as a package for a learning platform."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from xml.etree import ElementTree
 
@@ -20,6 +24,45 @@ from playground.ui.site import course
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("course") / "folder"
     return site.write(out, "/", ["bundled"], named_samples=(), lessons=("by_hand",))
+
+
+@pytest.fixture(scope="module")
+def stick(folder, tmp_path_factory):
+    copy = tmp_path_factory.mktemp("stick") / "copy of it"
+    shutil.copytree(folder, copy)
+    course.stick(copy)
+    return copy
+
+
+def test_a_stick_opens_by_a_double_click_without_a_network(arrive, stick):
+    visitor = arrive(SiteVisitor, "")
+    visitor.context.set_offline(True)
+    page, requests = visitor.page, list[str]()
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((stick / "START.html").as_uri())
+    page.get_by_role("link", name="A photograph").click()
+    page.locator("canvas").first.wait_for()
+    page.go_back()
+    page.get_by_role("link", name="The story").click()
+    story = page.frame_locator("iframe")
+    story.get_by_text("The story · 1 of 14").wait_for()
+    page.keyboard.press("ArrowRight")
+    story.get_by_text("The story · 2 of 14").wait_for()
+    assert [url for url in requests if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
+
+
+def test_a_stick_s_server_shows_all_of_it_to_this_machine_alone(arrive, stick):
+    environment = os.environ | {"BROWSER": "true"}
+    command = [sys.executable, "-S", "start.py"]  # without any package
+    with subprocess.Popen(command, cwd=stick, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())[0]
+            visitor = arrive(SiteVisitor, address)
+            visitor.page.goto(f"{address}/#page=by_hand")
+            visitor.page.locator("#lesson .lesson-drawing").first.wait_for()
+            assert visitor.hosts == {"127.0.0.1"}
+        finally:
+            server.terminate()
 
 
 # A small learning platform: SCORM 1.2's API in the window around the course. It keeps what it is told, and notes what
