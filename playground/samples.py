@@ -54,6 +54,10 @@ class Sample:
         return "the playground's own" if self.loan is None else self.loan.author
 
     @property
+    def credit(self) -> str:
+        return f"{self.author} · {self.licence}"
+
+    @property
     def licence(self) -> str:
         return "MIT" if self.loan is None else self.loan.licence
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 from playground.analysis import by_hand
 from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
+from playground.lessons.registry import LESSONS
 
 ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
@@ -321,6 +322,12 @@ def as_data() -> dict[str, object]:
         "notes": [{"heard": note.heard, "true": note.true, **_links(note.show)} for note in MISCONCEPTIONS],
         "quiz": [asdict(question) for question in quiz()],
         "sheets": SHEETS,
+        "outcomes": [
+            {"page": name, "step": step, "can": lesson.outcomes[record.question]}
+            for name, lesson in LESSONS.items()
+            for step, record in lesson.steps.items()
+            if record.question in lesson.outcomes
+        ],
     }
 
 

@@ -21,7 +21,13 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
 }).observe({ type: "layout-shift", buffered: true });"""
 MOST_SHIFT = 0.02
-PARTS = {"plan": ".teach-plan a", "notes": ".teach-notes summary", "print": ".teach-sheets li", "quiz": "fieldset"}
+PARTS = {
+    "outcomes": ".teach-outcomes a",
+    "plan": ".teach-plan a",
+    "notes": ".teach-notes summary",
+    "print": ".teach-sheets li",
+    "quiz": "fieldset",
+}
 
 
 @pytest.fixture

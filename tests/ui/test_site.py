@@ -80,7 +80,11 @@ def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
     assert file.read_bytes() == engine_file.to_engine(models.load("bundled"))
     header, _ = unpack(file.read_bytes())
     assert header["licence"] == "MIT"
-    assert "rounded to 8 bits" in (folder / "LICENCES.md").read_text(encoding="utf-8")
+    licences = (folder / "LICENCES.md").read_text(encoding="utf-8")
+    assert "rounded to 8 bits" in licences
+    for sample in listed_samples(folder):
+        assert sample["credit"] == named(sample["name"]).credit, sample["name"]
+        assert f"- **{sample['title']}** (`samples/{sample['name']}-….jpg`): {sample['credit']}." in licences
 
 
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):

@@ -14,7 +14,13 @@ import { readPageData } from "./pagedata.js";
 import { giftOf, qtiOf } from "./quizfiles.js";
 
 const TEACH_IDEA = "A plan that opens each scene, what students often say, sheets to compute by hand, a quiz.";
-const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "Sheets and files", quiz: "Quiz" };
+const TEACH_TITLES = {
+  plan: "A plan",
+  notes: "What students say",
+  outcomes: "Outcomes",
+  print: "Sheets and files",
+  quiz: "Quiz",
+};
 const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a class" };
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
 
@@ -65,7 +71,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   return { follow, end: () => controller.abort() };
 }
 
-const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, print: drawSheets, quiz: drawQuiz };
+const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, outcomes: drawOutcomes, print: drawSheets, quiz: drawQuiz };
 
 const buttonWith = (words, act, fields = {}) =>
   make("button", { innerHTML: markedWords(words), onclick: act, ...fields });
@@ -250,6 +256,18 @@ function drawNotes({ body, link, material }) {
     return make("details", {}, make("summary", { innerHTML: markedWords(`“${heard}”`) }), answer);
   });
   body.replaceChildren(make("div", { className: "lesson-fold teach-notes" }, ...notes));
+}
+
+function drawOutcomes({ body, link, material }) {
+  const lessons = readPageData().pages.flatMap(({ name, title }) => {
+    const outcomes = material.outcomes.filter(({ page }) => page === name);
+    const lines = outcomes.map(({ step, can }) =>
+      make("li", {}, make("a", { href: link(name, { step }), innerHTML: markedWords(can) })),
+    );
+    return lines.length ? [make("h2", { textContent: title }), make("ul", {}, ...lines)] : [];
+  });
+  const words = "After each lesson a student can do this; a line leads to the question that checks it.";
+  body.replaceChildren(make("div", { className: "teach-outcomes" }, make("p", { textContent: words }), ...lessons));
 }
 
 function drawSheets({ body, material }) {

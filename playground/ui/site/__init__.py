@@ -21,6 +21,7 @@ from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
 from playground.lessons.registry import EXERCISES
 from playground.lessons.registry import LESSONS as ALL_LESSONS
+from playground.samples import samples
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
@@ -240,7 +241,7 @@ def _licences(names: Sequence[str]) -> str:
             f"{fields['source']}. Changed: {fields['changes']}."
         ]
     lines += ["- **Source Sans** (`source-sans-….woff2`): Adobe; SIL Open Font License 1.1; unchanged."]
-    lines += ["", "The photographs' authors and licences stand under each picture."]
+    lines += [f"- **{sample.title}** (`samples/{sample.name}-….jpg`): {sample.credit}." for sample in samples()]
     return "\n".join(lines) + "\n"
 
 
