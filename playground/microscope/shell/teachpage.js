@@ -36,6 +36,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   const draw = () => {
     for (const tab of tabs.children)
       tab.setAttribute("aria-current", tab.dataset.step === settings.part ? "step" : "false");
+    tabs.scrollLeft =
+      /** @type {HTMLElement} */ (tabs.querySelector('[aria-current="step"]'))?.offsetLeft - tabs.offsetLeft;
     if (page.material) TEACH_PARTS[settings.part](page);
   };
   page.set = (changes) => {
@@ -264,7 +266,7 @@ function drawOutcomes({ body, link, material }) {
     const lines = outcomes.map(({ step, can }) =>
       make("li", {}, make("a", { href: link(name, { step }), innerHTML: markedWords(can) })),
     );
-    return lines.length ? [make("h2", { textContent: title }), make("ul", {}, ...lines)] : [];
+    return lines.length ? [make("h2", { innerHTML: markedWords(title) }), make("ul", {}, ...lines)] : [];
   });
   const words = "After each lesson a student can do this; a line leads to the question that checks it.";
   body.replaceChildren(make("div", { className: "teach-outcomes" }, make("p", { textContent: words }), ...lessons));
@@ -283,7 +285,7 @@ function drawSheets({ body, material }) {
   });
   body.replaceChildren(
     make("ul", { className: "teach-sheets" }, ...lines, ...quizLines(material.quiz)),
-    smallLine("Moodle imports **GIFT**; ILIAS, OpenOlat, TAO and others **QTI 2.1**."),
+    smallLine("Moodle imports **GIFT**; OpenOlat, ONYX, TAO and others **QTI 2.1**."),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
   );
 }
