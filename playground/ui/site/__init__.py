@@ -25,6 +25,7 @@ from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 from playground.serving.site_files import Folder
 from playground.ui.pages import PAGES
+from playground.ui.site.hosts import write_for
 from playground.ui.site.page import (
     DESCRIPTION,
     ICON,
@@ -82,9 +83,11 @@ def write(
     names: Sequence[str] = site_files.MODELS,
     named_samples: Collection[str] | None = None,
     lessons: Collection[str] | None = None,
+    host: str = "",
 ) -> Path:
     """Writes the site into an empty folder, or over a site written before. `named_samples`: the samples whose heads
-    have names, None: all; `lessons`: the lessons to write, None: all."""
+    have names, None: all; `lessons`: the lessons to write, None: all; `host`: one of hosts.HOSTS, whose own files are
+    written too."""
     site_files.check(names)
     _check_target(out, base)
     prepared.prepare()
@@ -117,11 +120,12 @@ def write(
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
+    preview, preview_tags = _write_preview(folder, base)
     page = page_html(
         script=script, styles=styles, icon=icon, policy=_policy(code),
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
-        head=f"{_write_preview(folder, base)}{MANIFEST}\n"
+        head=f"{preview_tags}{MANIFEST}\n"
         + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
@@ -150,6 +154,7 @@ def write(
     core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
     folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
     _drop_old(folder)
+    write_for(host, out, preview)
     return out
 
 
@@ -164,12 +169,11 @@ def _check_target(out: Path, base: str) -> None:
         )
 
 
-def _write_preview(folder: Folder, base: str) -> str:
-    """Writes the link preview of the picture that the page opens with."""
+def _write_preview(folder: Folder, base: str) -> tuple[str, str]:
+    """Writes the link preview of the picture that the page opens with. Returns its address and the page's tags."""
     _, here, spec = routes_figures.preview_figure({}, {})
-    return routes_figures.preview_meta(
-        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png"))
-    )
+    address = base + folder.put("preview.png", figure_files.file(here, spec, "png"))
+    return address, routes_figures.preview_meta(here, spec, address)
 
 
 def _write_wall(folder: Folder) -> str:
