@@ -74,8 +74,8 @@ class Links(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def published_folder(tmp_path_factory):
-    """The folder that .github/workflows/pages.yml publishes: the playground without a server, and in docs/ the documentation,
-    built with warnings as errors."""
+    """The folder that .github/workflows/pages.yml publishes: the playground without a server, and in docs/ the
+    documentation, built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
     workflow = ROOT / ".github" / "workflows" / "pages.yml"
     (job,) = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
