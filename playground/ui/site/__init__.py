@@ -100,6 +100,7 @@ def write(
     begin = {
         "styles": folder.put_packed("styles", stylesheet(*STYLES).encode()),
         "script": folder.put_packed("app", code),
+        "plain": folder.put("app.js", code),
     }
     begin["font"] = put_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
