@@ -5,7 +5,7 @@
 //     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare,                 // px that the page needs below; whether only the picture is shown
-//                guest},                      // in somebody's page: keeps its height, and takes keys with the focus alone
+//                guest},                      // in somebody's page: has its height, takes keys with the focus alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     onQuery:  (query) => {},                // each time another token's row is on show, also while the cursor moves
 //     failed:   (error) => {},                // a request to the source failed

@@ -205,7 +205,8 @@ export const hexOf = (buffer) =>
   Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const NO_COMPUTING =
-  "This host's policy forbids WebAssembly: samples work, photographs of your own do not. Who runs the host allows it by 'wasm-unsafe-eval' in script-src.";
+  "This host's policy forbids WebAssembly: samples work, photographs of your own do not. " +
+  "Who runs the host allows it by 'wasm-unsafe-eval' in script-src.";
 
 // The smallest module with SIMD: (func (result v128) i32.const 0  i8x16.splat  i8x16.popcnt)
 const SIMD = [
