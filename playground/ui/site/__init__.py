@@ -32,6 +32,7 @@ from playground.ui.site.page import (
     POLICY,
     SHARED_PAGE_FILES,
     STYLES,
+    icon_png,
     page_html,
     put_font,
     toolbar_data,
@@ -105,7 +106,7 @@ def write(
     begin["font"] = put_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
-    icon = folder.put("icon.svg", ICON.encode())
+    icon, touch_icon = folder.put("icon.svg", ICON.encode()), folder.put("icon.png", icon_png(512))
     engine_files = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
@@ -123,7 +124,7 @@ def write(
     picture, opening_file = views[0]
     preview, preview_tags = _write_preview(folder, base)
     page = page_html(
-        script=script, styles=styles, icon=icon, policy=_policy(code),
+        script=script, styles=styles, icon=icon, touch_icon=touch_icon, policy=_policy(code),
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
         head=f"{preview_tags}{MANIFEST}\n"
@@ -148,7 +149,7 @@ def write(
         base=escape(base), script=lost_script, pages=" ".join((*PAGES, "story")), foot=_foot(escape(base))
     )
     folder.put_plain("404.html", lost.encode())
-    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
+    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon, touch_icon)).encode())
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
     first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
@@ -219,11 +220,14 @@ def _write_embed_package(folder: Folder) -> None:
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
 
 
-def _manifest(icon: str) -> dict:
+def _manifest(icon: str, touch_icon: str) -> dict:
     return {
         "name": "Attention Playground", "short_name": "Attention", "start_url": "./", "scope": "./",
         "display": "standalone", "background_color": "#131318", "theme_color": "#131318",
-        "icons": [{"src": icon, "sizes": "any", "type": "image/svg+xml"}],
+        "icons": [
+            {"src": icon, "sizes": "any", "type": "image/svg+xml"},
+            {"src": touch_icon, "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
+        ],
     }  # fmt: skip
 
 
