@@ -43,7 +43,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "hover": ["--help"],
     "installation": [],
     "microscope": ["--few"],
-    "screenshots": ["--folder", "{}", "compare"],
+    "screenshots": ["--folder", "{}", "see"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "striking": ["tally"],
