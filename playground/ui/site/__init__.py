@@ -154,8 +154,9 @@ def write(
     folder.put_plain("LICENCES.md", _licences(names).encode())
     first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
     core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
+    former_names = _names_of_edition(out / "sw.js")
     folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
-    _drop_old(folder)
+    _drop_old(folder, former_names)
     write_for(host, out, preview)
     return out
 
@@ -255,11 +256,20 @@ def _service_worker(core_files: list[str], names: list[str]) -> str:
     return f"self.writtenSite = {settings};\n{bundle('shell/serviceworker.js')}"
 
 
-def _drop_old(folder: Folder) -> None:
-    """Removes files that a former version wrote, which have a digest in their names; other files stay."""
+def _names_of_edition(service_worker: Path) -> set[str]:
+    """The files of the edition that lies in the folder, as its service worker lists them."""
+    match = re.match(
+        r"self\.writtenSite = (.*);\n", service_worker.read_text("utf-8") if service_worker.exists() else ""
+    )
+    return set(json.loads(match[1])["names"]) if match else set()
+
+
+def _drop_old(folder: Folder, former_names: set[str]) -> None:
+    """Removes files of editions before the former one, which have a digest in their names. The former edition's stay,
+    because a page that somebody has open, or that a host's cache still gives, goes on reading them."""
     for subfolder in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / subfolder).glob("*-*.*")):
-            if DIGEST_NAME.fullmatch(file.name) and f"{subfolder}{file.name}" not in folder.names:
+            if DIGEST_NAME.fullmatch(file.name) and f"{subfolder}{file.name}" not in {*folder.names, *former_names}:
                 file.unlink()
 
 
