@@ -1,9 +1,11 @@
 """The archives and metadata for registries, the workflows and the README."""
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,7 @@ def test_each_action_is_pinned_by_the_digest_of_one_commit():
 def test_a_release_is_refused_until_the_project_is_named_where_people_look(tmp_path):
     for name in (
         "deploy/named.py",
+        "deploy/recipe.py",
         "playground/version.py",
         "pyproject.toml",
         "README.md",
@@ -95,6 +98,12 @@ def test_a_release_is_refused_until_the_project_is_named_where_people_look(tmp_p
     named = run("--image", "x/it")
     assert named.returncode == 0, named.stderr
     assert run("--notes").stdout.startswith("**The page**")
+    (tmp_path / "a.tar.gz").write_bytes(b"an archive")
+    command = [sys.executable, str(tmp_path / "deploy/recipe.py"), str(tmp_path / "a.tar.gz")]
+    recipe = yaml.safe_load(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert recipe["source"]["sha256"] == hashlib.sha256(b"an archive").hexdigest()
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert len(recipe["requirements"]["run"]) == 1 + len(project["dependencies"])
     run("--links")
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)]+)\)", readme)
