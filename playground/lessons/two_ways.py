@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from playground import samples
 from playground.lessons import parts as p
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.pictures import lit_picture, outlined_picture
 from playground.lessons.questions import (
     Bars,
@@ -257,6 +257,7 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[p.Part]:
     )
 
 
+SWIN_SIDE, SWIN_WINDOW = 16, 4  # patches along a side of a square picture, and along a side of a window
 WINDOW_SIZE, D_K = 49, 64  # tokens in a window, width of a head
 
 
@@ -312,12 +313,15 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[p.Part]:
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
     )
-    yield p.Fold(
-        "Windows (Swin)",
-        p.Words(
-            "Softmax over the w² tokens of a window, not all N: N · w² scores instead of N². Far tokens meet only "
-            "after several layers, in which the windows are shifted; locality is back."
-        ),
+    yield p.Words(
+        "**Windows (Swin).** Softmax over the w² tokens of a window, not all N: N · w² scores instead of N². Point at "
+        "a patch, and go through the layers."
+    )
+    yield p.Drawing("windows", made("windows", side=SWIN_SIDE, window=SWIN_WINDOW), ("spot", "deep", "shifts"))
+    yield p.Words(
+        "Far tokens meet only after several layers: locality is back. (Swin itself has 56 × 56 patches in windows of "
+        "7 × 7, and merges 2 × 2 patches three times on its way, which brings far ones together sooner.)",
+        small=True,
     )
     yield p.Fold(
         "Linear attention",
@@ -378,12 +382,15 @@ LESSON = Lesson(
         "reads": Setting.in_python("here", READ_OPTIONS),
         "cheap_tokens": Setting.in_python(1024, TOKEN_COUNTS),
         "keeps": Setting.in_python("0.9", KEEP_OPTIONS),
+        "spot": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
+        "deep": Setting(1, range(1, 7)),
+        "shifts": Setting("yes", ("yes", "no")),
     },
     {
         "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",)),
         "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",)),
         "built": Step("3 · What is built in", inductive_biases, "two_ways_built", ("two_ways_content",), ("reads",)),
         "cheaper": Step("4 · Cheaper ways", cheaper_ways, "two_ways_cheaper", ("two_ways_linear",),
-                        ("cheap_tokens", "keeps"), picture=False),
+                        ("cheap_tokens", "keeps", "spot", "deep", "shifts")),
     },
 )  # fmt: skip

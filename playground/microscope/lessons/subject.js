@@ -106,6 +106,14 @@ const MAKERS = {
     return toContainer(header, { pack: [pack, [pack.length]], image: [image, [image.length]] });
   },
 
+  // The picture, cut into whole windows of patches.
+  async windows({ side, window }, { id, bitmap, gridFor }) {
+    const grid = gridFor([side, side]).map((count) => window * Math.max(1, Math.round(count / window)));
+    const image = await jpegOf(bitmap, DRAWN_SIDE);
+    const header = { id: `${id} ${side}`, grid, window, size: [bitmap.height, bitmap.width] };
+    return toContainer(header, { image: [image, [image.length]] });
+  },
+
   // A trace with one layer and one head: each patch's query and key is its mean colour, as a vector of length one.
   async colours({ patch, temperatures }, { id, bitmap, gridFor }) {
     const side = Math.max(1, Math.floor(COLOURS_SIDE / patch));
