@@ -106,6 +106,17 @@ const MAKERS = {
     return toContainer(header, { pack: [pack, [pack.length]], image: [image, [image.length]] });
   },
 
+  // Another picture that asks the one on view, both with their queries and keys in a layer.
+  async crossed({ layer, head, sample }, subject) {
+    const asking = await subject.other(sample);
+    const arrays = {};
+    for (const [name, { bytesOf, bitmap }] of Object.entries({ asking, asked: subject })) {
+      const [pack, image] = await Promise.all([bytesOf(layer), jpegOf(bitmap, DRAWN_SIDE)]);
+      Object.assign(arrays, { [name]: [image, [image.length]], [`${name}_pack`]: [pack, [pack.length]] });
+    }
+    return toContainer({ id: `${asking.id} ${subject.id} ${layer} ${head}`, layer, head }, arrays);
+  },
+
   // The picture, cut into whole windows of patches.
   async windows({ side, window }, { id, bitmap, gridFor }) {
     const grid = gridFor([side, side]).map((count) => window * Math.max(1, Math.round(count / window)));
