@@ -1,5 +1,6 @@
 """The choices in lessons by which a reader tries an idea: each changes what is shown, and what is shown is right."""
 
+import json
 import math
 from base64 import b64encode
 
@@ -11,6 +12,7 @@ from twins import in_javascript
 
 from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import block, two_ways
+from playground.assets import APPETITE
 from playground.lessons import experiments, listing
 from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain_parts
 from playground.lessons.registry import LESSONS
@@ -170,6 +172,19 @@ def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
     chosen_shares = two_ways.parts_of_first_token("chosen")
     assert set(chosen_shares[: two_ways.SECOND_INDEX]) == {1.0}
     assert set(chosen_shares[two_ways.SECOND_INDEX :]) == {0.5}
+
+
+def test_the_appetite_that_is_drawn_is_what_was_measured():
+    measured = json.loads(APPETITE.read_text())
+    (chart,) = parts_of_kind("two_ways", "built", Chart)
+    drawn = {trace.name: trace.y for trace in chart.figure.data}
+    for net, name in (("vit", "ViT"), ("convolution", "convolutions")):
+        means = [100 * sum(runs) / len(runs) for runs in measured["nets"][net]["tested"]]
+        np.testing.assert_allclose(drawn[name], means)
+    learned = {net: [sum(runs) / len(runs) for runs in of["learned"]] for net, of in measured["nets"].items()}
+    assert measured["counts"] == [100, 1000, 10000]
+    assert learned["vit"][0] == learned["convolution"][0] == 1, "by heart"
+    assert learned["vit"][-1] < 0.6, "no more than at its beginning"
 
 
 def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():

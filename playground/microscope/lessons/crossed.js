@@ -21,18 +21,17 @@ const MARKUP = `
 
 function createCrossed(stage) {
   const state = Object.seal({ stage, ...stage.refs, id: null, header: null, packs: [], bitmaps: null, lit: {}, at: 0 });
-  const gridOf = ({ rows, columns }) => [rows, columns];
   const choose = (patch) => {
     state.at = patch;
     stage.tell("asks", patchText(patch, state.packs[0].columns));
     stage.redraw();
   };
-  followPatches(state.asking, () => ({ at: state.at, grid: gridOf(state.packs[0]) }), choose);
+  followPatches(state.asking, () => ({ at: state.at, grid: state.packs[0].header.grid }), choose);
   return {
     async take(data) {
       const { header, section } = openContainer(data);
       const packs = ["asking", "asked"].map((name) => unpack(section(`${name}_pack`)));
-      Object.assign(state, { id: header.id, header, packs, at: patchFrom(header.asks, ...gridOf(packs[0])) });
+      Object.assign(state, { id: header.id, header, packs, at: patchFrom(header.asks, ...packs[0].header.grid) });
       const bitmaps = await Promise.all(["asking", "asked"].map((name) => decodeJpeg(section(name))));
       if (state.id !== header.id) return;
       state.bitmaps = bitmaps;

@@ -137,13 +137,12 @@ function paintPlaces(state, theme) {
 }
 
 function tellOwn({ stage, at, data: { own, count } }, similarity) {
-  const name = own.at(at);
-  stage.find("which").textContent = `to the row of ${name}`;
   const mean = similarity.reduce((sum, cosine) => sum + cosine, 0) / count;
+  const [low, high] = [Math.min(...similarity), Math.max(...similarity)].map((cosine) => withMinus(cosine));
+  stage.find("which").textContent = `to the row of ${own.at(at)}`;
   stage.find("sum").innerHTML =
-    `<b>${name}</b> has a row of its own, and no place in the grid: the table has ${own.length} + ${count} rows. ` +
-    `Its cosine with a patch’s row is ${withMinus(mean)} on average, from ${withMinus(Math.min(...similarity))} to ` +
-    `${withMinus(Math.max(...similarity))}.`;
+    `<b>${own.at(at)}</b> has a row of its own, and no place in the grid: the table has ${own.length} + ${count} rows. ` +
+    `Its cosine with a patch’s row is ${withMinus(mean)} on average, from ${low} to ${high}.`;
 }
 
 function paintTable(state, palette, height) {

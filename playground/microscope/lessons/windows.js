@@ -9,7 +9,7 @@ import { makePhoto, softOf } from "../drawing/light.js";
 import { lessonDrawing, sheetOf } from "../drawing/stage.js";
 import { bringBitmap, followPatches, heightFor } from "./patch.js";
 
-const MOST_LAYERS = 6;
+const buttonOf = (name, value, words) => `<button data-set="${name}" data-to="${value}">${words}</button>`;
 const MARKUP = `
   <div class="pair">
     <figure>
@@ -18,12 +18,9 @@ const MARKUP = `
           aria-label="The picture in windows. The arrow keys choose a patch."></canvas>
     </figure>
     <div>
-      <p class="tabs">After layer ${Array.from(
-        { length: MOST_LAYERS },
-        (_, n) => `<button data-set="deep" data-to="${n + 1}">${n + 1}</button>`,
-      ).join("")}</p>
-      <p class="tabs"><button data-set="shifts" data-to="yes">Every second layer shifts</button>
-        <button data-set="shifts" data-to="no">No layer shifts</button></p>
+      <p class="tabs">After layer ${[1, 2, 3, 4, 5, 6].map((n) => buttonOf("deep", n, n)).join("")}</p>
+      <p class="tabs">${buttonOf("shifts", "yes", "Every second layer shifts")}
+        ${buttonOf("shifts", "no", "No layer shifts")}</p>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
     </div>
   </div>`;
@@ -74,37 +71,24 @@ function paintWindows(state) {
   context.drawImage(state.photo.clear, ...box.map((side) => side * ratio), ...box);
   const isShifted = shifts === "yes" && deep % 2 === 0;
   context.beginPath();
-  for (let row = isShifted ? window / 2 : window; row < grid[0]; row += window) context.rect(0, row * ch, width, 0);
-  for (let column = isShifted ? window / 2 : window; column < grid[1]; column += window)
-    context.rect(column * cw, 0, 0, height);
-  for (const [colour, lineWidth] of [
-    ["rgb(0 0 0 / 0.6)", 3],
-    ["#fff", 1],
-  ]) {
-    Object.assign(context, { strokeStyle: colour, lineWidth });
-    context.stroke();
+  for (let edge = isShifted ? window / 2 : window; edge < Math.max(...grid); edge += window) {
+    context.rect(0, edge * ch, width, 0);
+    context.rect(edge * cw, 0, 0, height);
   }
+  Object.assign(context, { strokeStyle: "#fff", lineWidth: 1, shadowColor: "#000", shadowBlur: 3 });
+  context.stroke();
   Object.assign(context, { strokeStyle: ROLES.key, lineWidth: 3 });
   context.strokeRect(...box);
+  context.shadowBlur = 0;
   outlinePatch(context, at, grid, width, height);
   for (const button of stage.root.querySelectorAll("[data-set]"))
     button.setAttribute("aria-pressed", String(String(header[button.dataset.set]) === button.dataset.to));
   stage.find("which").textContent = `windows of layer ${deep}${isShifted ? ", shifted" : ""}`;
-  stage.find("sum").innerHTML = heardWords(state, countOf(heard));
-}
-
-function heardWords(state, count) {
-  const all = state.header.grid[0] * state.header.grid[1];
-  const layersOf = (wanted) => {
-    for (let layers = 1; layers <= all; layers++) if (countOf(heardNow(state, layers)) >= wanted) return layers;
-    return 0;
-  };
-  const needed = layersOf(all);
-  return (
-    `<b>Patch ${patchText(state.at, state.header.grid[1])}</b> has heard of ${count} of ${all} patches; ` +
-    `${all - count} it cannot know of. All of them: ` +
-    `${needed ? `after <b>${needed}</b> layers` : "<b>never</b>"}; with full attention, after one.`
-  );
+  const [all, count] = [grid[0] * grid[1], countOf(heard)];
+  const needed = Array.from({ length: all }, (_, n) => n + 1).find((n) => countOf(heardNow(state, n)) === all);
+  stage.find("sum").innerHTML =
+    `<b>Patch ${patchText(at, grid[1])}</b> has heard of ${count} of ${all} patches; ${all - count} it cannot know ` +
+    `of. All of them: ${needed ? `after <b>${needed}</b> layers` : "<b>never</b>"}; with full attention, after one.`;
 }
 
 export default lessonDrawing(createWindows, MARKUP);
