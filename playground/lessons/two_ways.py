@@ -369,14 +369,6 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[p.Part]:
             "Attention reads the first token itself, however far back it is."
         ),
     )
-    yield p.Fold(
-        "And full attention?",
-        p.Words(
-            "A fused kernel makes it cheap in *memory*, and with a few hundred tokens there is little to gain: the "
-            "matrices cost most. *Cost*, step 4, measures windows and linear attention beside it; here their first "
-            "product is counted."
-        ),
-    )
     yield p.Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKEN_COUNTS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW_SIZE} tokens, 2 N w² d", "linear attention, 2 N d²")
     flops = two_ways.product_flops(settings.cheap_tokens, WINDOW_SIZE, D_K)

@@ -38,20 +38,17 @@ function createCrossed(stage) {
       stage.redraw();
     },
     paint: () => state.bitmaps && paintCrossed(state),
-    read: () => ({ at: state.at, row: Array.from(rowNow(state)) }),
   };
 }
 
-const rowNow = ({ header: { layer, head }, packs: [asking, asked], at }) =>
-  crossRow(asking, asked, layer, head, asking.prefixCount + at);
-
 function paintCrossed(state) {
   const { packs, bitmaps, asking, at } = state;
+  const { layer, head } = state.header;
   const [{ rows, columns, header }, { rows: askedRows, columns: askedColumns, prefixCount, tokens, ...pack }] = packs;
   const { context, width, height } = sheetOf(asking, heightFor(asking, header.size));
   context.drawImage(bitmaps[0], 0, 0, width, height);
   outlinePatch(context, at, [rows, columns], width, height);
-  const row = rowNow(state);
+  const row = crossRow(packs[0], packs[1], layer, head, packs[0].prefixCount + at);
   const domain = { low: 0, high: exposure(row, prefixCount, tokens) };
   const marks = { rows: askedRows, columns: askedColumns, mark: -1 };
   paintLit(state.lit, state.asked, bitmaps[1], pack.header.size, row, prefixCount, domain, marks);

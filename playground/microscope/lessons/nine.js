@@ -22,8 +22,7 @@ const MASKS_MARKUP = `
     <button data-mask="causal">everything that comes later</button>
     <button data-mask="">nothing</button>
   </p>
-  <p class="buttons">How <button data-way="fill">−∞ filled in</button>
-    <button data-way="times">score + hidden · (−∞)</button></p>
+  <p class="buttons"><button data-ref="times">Multiply instead: score + hidden · (−∞)</button></p>
   <div class="three">
     ${figureOf("scores", "scores", `QKᵀ/${markedWords("√d_k")}`)}
     ${figureOf("masked", "+ mask", "0 or −∞")}
@@ -38,7 +37,7 @@ function createMasks(stage) {
     arrows: null, //      see core/nine.js
     mask: "", //          "causal", or the letters of the hidden tokens
     markedCell: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
-    way: "fill", //       "times": hidden, 1 or 0, is multiplied by −∞, and the product added
+    multiplies: false, // whether hidden, 1 or 0, is multiplied by −∞, and the product added
     refused: false, //    whether the last click was refused, because it would have hidden every token
   });
   const choose = (mask) => {
@@ -61,11 +60,10 @@ function createMasks(stage) {
   }
   for (const button of stage.root.querySelectorAll("[data-mask]"))
     button.addEventListener("click", () => choose(button.dataset.mask));
-  for (const button of stage.root.querySelectorAll("[data-way]"))
-    button.addEventListener("click", () => {
-      state.way = button.dataset.way;
-      stage.redraw();
-    });
+  stage.find("times").addEventListener("click", () => {
+    state.multiplies = !state.multiplies;
+    stage.redraw();
+  });
   for (const canvas of state.canvases) {
     const point = (event) => {
       const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKEN_COUNT);
@@ -85,7 +83,7 @@ function createMasks(stage) {
   };
 }
 
-const maskedNow = ({ arrows, mask, way }) => maskScores(scoresOf(arrows), mask, way === "times");
+const maskedNow = ({ arrows, mask, multiplies }) => maskScores(scoresOf(arrows), mask, multiplies);
 
 function paintMasks(state, theme) {
   const { root } = state.stage;
@@ -94,8 +92,7 @@ function paintMasks(state, theme) {
   }
   for (const button of root.querySelectorAll("[data-mask]"))
     button.setAttribute("aria-pressed", String(button.dataset.mask === state.mask));
-  for (const button of root.querySelectorAll("[data-way]"))
-    button.setAttribute("aria-pressed", String(button.dataset.way === state.way));
+  state.stage.find("times").setAttribute("aria-pressed", String(state.multiplies));
   const scores = scoresOf(state.arrows),
     maskedScores = maskedNow(state),
     weights = weightsOf(maskedScores);

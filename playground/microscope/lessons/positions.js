@@ -5,7 +5,7 @@ import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAt, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
-import { applyDataStyles, fillHeat, make, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
+import { applyDataStyles, fillHeat, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, lessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patchUnder } from "./patch.js";
@@ -17,7 +17,7 @@ const COSINE_RANGE = { low: -1, high: 1 };
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>The table</b> <span data-ref="rows"></span>
-      <span class="tabs" data-ref="own"></span></figcaption>
+      <button data-ref="own"></button></figcaption>
       <canvas data-ref="table" role="img" aria-label="The table of positions"></canvas></figure>
     <figure><figcaption><b>How alike</b> <span data-ref="which"></span></figcaption>
       <canvas data-ref="map" tabindex="0" role="img"
@@ -44,7 +44,7 @@ function createPositions(stage) {
     if (place >= 0) stage.tell("place", patchText(place, state.data.grid[1]));
     stage.redraw();
   };
-  stage.find("own").addEventListener("click", ({ target }) => target.dataset.place && choose(+target.dataset.place));
+  stage.find("own").addEventListener("click", () => choose(-state.data.own.length));
   const now = () => ({ at: state.at, grid: state.data.grid });
   followPatches(state.map, now, choose);
   followPatches(state.maps, now, choose);
@@ -84,9 +84,7 @@ function takePlaces(state, data) {
   const { own } = header;
   const many = own.length ? `${own.length} + ${grid[0] * grid[1]} rows` : "a row for each patch";
   state.stage.find("rows").textContent = `${many}; full colour from ±${limit.toPrecision(2)}`;
-  state.stage
-    .find("own")
-    .replaceChildren(...own.map((name, n) => make("button", { textContent: name, "data-place": n - own.length })));
+  Object.assign(state.stage.find("own"), { textContent: own[0], hidden: !own.length });
   state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
   state.mapsKey = null;
 }
@@ -121,8 +119,7 @@ function paintPlaces(state, theme) {
   const isPatch = state.at >= 0;
   if (isPatch) outlinePatch(context, state.at, [rows, columns], w, height);
   paintMaps(state, theme, palette, height);
-  for (const button of state.stage.find("own").children)
-    button.setAttribute("aria-pressed", String(Number(button.dataset.place) === state.at));
+  state.stage.find("own").setAttribute("aria-pressed", String(!isPatch));
   if (!isPatch) return tellOwn(state, similarity);
   state.stage.find("which").textContent = `to the patch ${row},${column}`;
   const neighbourText = (r, c) =>

@@ -48,12 +48,12 @@ function createWindows(stage) {
       if (isNew) bringBitmap(state, section("image"));
     },
     paint: () => state.bitmap && paintWindows(state),
-    read: () => ({ at: state.at, heard: heardNow(state), grid: state.header.grid }),
   };
 }
 
 const heardNow = ({ at, header: { grid, window, deep, shifts } }, layers = Number(deep)) =>
   heardInWindows(at, grid, window, layers, shifts === "yes");
+/** @param {number[]} box */
 const countOf = ([top, left, bottom, right]) => (bottom - top) * (right - left);
 
 function paintWindows(state) {

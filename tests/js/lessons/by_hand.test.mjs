@@ -40,11 +40,11 @@ test("a hidden token gets exactly nothing, causal hides what comes later, and on
 
 test("a mask that is multiplied makes 0 · (−∞), which is NaN in every row", () => {
   const drawing = mountDrawing(masks, { arrows: START_ARROWS, mask: "B" });
-  drawing.click(drawing.find('[data-way="times"]'));
+  drawing.click(drawing.find('[data-ref="times"]'));
   draw();
   assert.ok(drawing.read().weights.every(Number.isNaN));
   assert.match(drawing.find('[data-ref="sum"]').textContent, /0 · \(−∞\) is NaN/);
-  drawing.click(drawing.find('[data-way="fill"]'));
+  drawing.click(drawing.find('[data-ref="times"]'));
   assert.ok(drawing.read().weights.every(Number.isFinite));
 });
 

@@ -29,7 +29,7 @@ test("the place that is pointed at says which others are alike, by mouse and by 
 
 test("the class token’s row is the first of the table: by its button, and by pointing at it", () => {
   const drawing = mountDrawing(positions, PLACES);
-  drawing.click(drawing.find('[data-ref="own"] button'));
+  drawing.click(drawing.find('[data-ref="own"]'));
   draw();
   assert.deepEqual(drawing.read().map.map(Math.round), [0, 0, -1, 0]);
   const words = drawing.find('[data-ref="sum"]').textContent;
