@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 from playground.analysis import by_hand
 from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
+from playground.lessons.registry import LESSONS
 
 ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
@@ -33,7 +34,7 @@ class Scene:
     @property
     def words_for_class(self) -> dict[str, str]:
         """The words of an address that hides what a class does not need and fixes a lesson's model and sample, so that
-        all see the same; the story opens with the photograph that opens the app."""
+        all see the same; the page Teach puts its own picture and model in their place."""
         return ({} if self.story else FIXED_WORDS) | self.words | {"class": "yes"}
 
 
@@ -315,13 +316,26 @@ def as_data() -> dict[str, object]:
     return {
         "plans": {str(minutes): keys for minutes, keys in PLANS.items()},
         "scenes": {
-            key: {"title": scene.title, "minutes": scene.minutes, "do": scene.do, "story": scene.story, **_links(scene)}
+            key: {
+                "title": scene.title,
+                "minutes": scene.minutes,
+                "do": scene.do,
+                "story": scene.story,
+                "asks": _asks(scene),
+                **_links(scene),
+            }
             for key, scene in SCENES.items()
         },
         "notes": [{"heard": note.heard, "true": note.true, **_links(note.show)} for note in MISCONCEPTIONS],
         "quiz": [asdict(question) for question in quiz()],
         "sheets": SHEETS,
     }
+
+
+def _asks(scene: Scene) -> bool:
+    """Whether a class is asked a question there. The story knows itself which of its scenes ask."""
+    lesson = LESSONS.get(scene.page)
+    return lesson is not None and bool(lesson.steps[scene.words.get("step", next(iter(lesson.steps)))].question)
 
 
 def _links(scene: Scene) -> dict[str, object]:

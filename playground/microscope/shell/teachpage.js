@@ -3,7 +3,8 @@
 
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { isBehindHash, viewWords } from "./address.js";
+import { ASKING_SCENES } from "../story/scenes.js";
+import { isBehindHash, ready, viewWords } from "./address.js";
 import { choice } from "./choice.js";
 import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
@@ -26,6 +27,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   const draw = () => {
     for (const tab of tabs.children)
       tab.setAttribute("aria-current", tab.dataset.step === settings.part ? "step" : "false");
+    drawnPicture = pictureWords();
     if (page.material) TEACH_PARTS[settings.part](page);
   };
   page.set = (changes) => {
@@ -34,13 +36,14 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     draw();
   };
   let wordsNow = words;
+  let drawnPicture = null;
   const follow = (nextWords) => {
     wordsNow = nextWords;
     const { part } = nextWords;
     const next = page.material
       ? settingsOfTeach(nextWords, page.material)
       : { part: part in TEACH_TITLES ? part : "plan" };
-    if (JSON.stringify(next) === JSON.stringify(settings)) return;
+    if (JSON.stringify([next, pictureWords()]) === JSON.stringify([settings, drawnPicture])) return;
     Object.assign(settings, next);
     draw();
   };
@@ -50,8 +53,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     }),
   );
   follow(words);
-  askJson("api/teach", { signal })
-    .then((material) => {
+  Promise.all([askJson("api/teach", { signal }), ready()])
+    .then(([material]) => {
       page.material = material;
       follow(wordsNow);
     })
@@ -91,6 +94,19 @@ function changedWords(settings, material) {
 
 // ---------------------------------------------------------------------------------------------------------- the plan
 
+// The plan's picture and model; a photograph of one's own is on nobody else's screen.
+const pictureWords = () => (choice.now.mine ? { model: choice.now.model } : choice.words());
+const withPicture = (words) => ({ ...choice.words(), ...words });
+
+const questionsIn = (keys, { scenes }) =>
+  keys.filter((key) => (scenes[key].story ? ASKING_SCENES.includes(scenes[key].story) : scenes[key].asks)).length;
+
+function countWords(keys, material) {
+  const minutes = keys.reduce((sum, key) => sum + material.scenes[key].minutes, 0);
+  const count = questionsIn(keys, material);
+  return `${minutes} minutes, ${count} question${count === 1 ? "" : "s"} for phones.`;
+}
+
 const pickedKeys = ({ settings, material }) => material.plans[settings.minutes] ?? settings.scenes.split("-");
 
 function drawPlan(page) {
@@ -101,7 +117,10 @@ function drawPlan(page) {
   let minute = 0;
   const lines = keys.map((key, n) => {
     const { title, do: advice, minutes, page: scenePage, words, for_class: classWords } = material.scenes[key];
-    const href = link(scenePage, settings.links === "class" ? classWords : words);
+    const href = link(
+      scenePage,
+      settings.links === "class" ? { ...classWords, ...pictureWords() } : withPicture(words),
+    );
     const time = make("span", { className: "teach-minutes", textContent: `${minute}–${(minute += minutes)}` });
     const anchor = make("a", { href, innerHTML: markedWords(title) });
     const line = make("li", {}, time, anchor, make("span", { innerHTML: markedWords(advice) }));
@@ -116,7 +135,8 @@ function drawPlan(page) {
       choiceOf("Links open", Object.entries(LINK_KINDS), settings.links, (links) => set({ links })),
     ),
     make("ol", { className: `teach-plan${isOwnPlan ? " own" : ""}` }, ...lines),
-    ...(isOwnPlan ? moreScenes(page, keys, minute) : []),
+    ...(isOwnPlan ? moreScenes(page, keys) : []),
+    smallLine(`${countWords(keys, material)} The links open the picture and the model on the bar.`),
     smallLine(
       "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: " +
         "pictures, models, other pages. Any address of the app becomes one with *class=yes* behind it.",
@@ -168,7 +188,7 @@ function orderButtons({ material, set }, keys, n) {
   return make("span", { className: "teach-order" }, ...buttons);
 }
 
-function moreScenes({ material, set }, keys, minutes) {
+function moreScenes({ material, set }, keys) {
   const otherKeys = Object.keys(material.scenes).filter((key) => !keys.includes(key));
   const buttons = otherKeys.map((key) => {
     const { title, story } = material.scenes[key];
@@ -179,7 +199,7 @@ function moreScenes({ material, set }, keys, minutes) {
   });
   const more = make("div", { className: "teach-more", role: "group", "aria-label": "Scenes to add" }, ...buttons);
   return [
-    smallLine(`${minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.`),
+    smallLine("The address of this page keeps the plan: send it, or set a bookmark."),
     ...(otherKeys.length ? [more] : []),
   ];
 }
@@ -188,7 +208,8 @@ function moreScenes({ material, set }, keys, minutes) {
 
 function withServer(page, keys) {
   const minutes = keys.reduce((sum, key) => sum + page.material.scenes[key].minutes, 0);
-  const href = `${page.link("microscope", { story: "1" })}#lecture=new`; // shell/storyway.js reads it
+  const planned = questionsIn(keys, page.material);
+  const href = `${page.link("microscope", withPicture({ story: "1" }))}#lecture=new.${planned}`; // storyway.js reads it
   return [
     make("a", { className: "teach-button", href, textContent: "Start a class that guesses together" }),
     smallLine(

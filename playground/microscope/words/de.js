@@ -548,6 +548,7 @@ export const CLASS_DE = {
   goTo: "Mit dem Handy öffnen:",
   left: "noch {minutes} Minuten",
   asked: "Frage {asked}",
+  askedOf: "Frage {asked} von {planned}",
   sendPicture: "Die Handys brauchen Ihr Foto. Soll es gesendet werden? Es verschwindet mit der Klasse.",
   yes: "Senden",
   no: "Nein",

@@ -527,6 +527,7 @@ export const CLASS_EN = {
   goTo: "Open with a phone:",
   left: "{minutes} minutes left",
   asked: "Question {asked}",
+  askedOf: "Question {asked} of {planned}",
   sendPicture: "The phones need your photograph. Send it to them? It goes when the class ends.",
   yes: "Send it",
   no: "No",

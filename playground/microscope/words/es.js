@@ -570,6 +570,7 @@ export const CLASS_ES = {
   goTo: "Abrir con un teléfono:",
   left: "minutos restantes: {minutes}",
   asked: "Pregunta {asked}",
+  askedOf: "Pregunta {asked} de {planned}",
   sendPicture: "Los teléfonos necesitan su foto. ¿Enviarla? Se borra al terminar la clase.",
   yes: "Enviar",
   no: "No",

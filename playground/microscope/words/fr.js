@@ -565,6 +565,7 @@ export const CLASS_FR = {
   goTo: "Ouvrir avec un téléphone\u00a0:",
   left: "encore {minutes} min",
   asked: "Question {asked}",
+  askedOf: "Question {asked} sur {planned}",
   sendPicture: "Les téléphones ont besoin de votre photo. La leur envoyer\u00a0? Elle disparaît à la fin du cours.",
   yes: "Envoyer",
   no: "Non",

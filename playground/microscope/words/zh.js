@@ -521,6 +521,7 @@ export const CLASS_ZH = {
   goTo: "用手机打开：",
   left: "还剩 {minutes} 分钟",
   asked: "第 {asked} 题",
+  askedOf: "第 {asked} 题，共 {planned} 题",
   sendPicture: "手机上需要显示你的照片。要发过去吗？下课后照片就会删除。",
   yes: "发送",
   no: "不发送",
