@@ -162,7 +162,7 @@ PAGE_TEMPLATE = """<!doctype html>
 </head>
 <body>
 <main id="place"><noscript>These slides need JavaScript; they ask nobody for anything.</noscript></main>
-<nav><span id="count"></span><button id="notes">notes (N)</button>
+<nav><span id="count"></span><button id="notes">notes in a window (N)</button>
 <button id="back" aria-label="the slide before">←</button><button id="on" aria-label="the next slide">→</button></nav>
 <script type="application/json" id="slides">{slides}</script>
 {scripts}

@@ -143,10 +143,17 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     slides.goto((tmp_path / "slides.html").as_uri())
     story = slides.frame_locator("iframe")
     story.get_by_text("The story · 8 of 14").wait_for()
-    slides.keyboard.press("n")
-    slides.locator(".notes:visible").first.wait_for()
+    with slides.expect_popup() as notes_window:
+        slides.keyboard.press("n")
+    notes, advice = notes_window.value, [teaching.SCENES[key].do.split(".")[0] for key in ("8", "scale")]
+    notes.get_by_text(advice[0]).wait_for()
     story.get_by_role("heading").first.press("PageDown")  # a clicker's key, inside the frame
     slides.get_by_text("2 of 7").wait_for()
+    notes.get_by_text(advice[1]).wait_for()
+    assert advice[1] not in slides.locator("body").inner_text(), "the room reads the notes"
+    notes.keyboard.press("ArrowLeft")
+    slides.get_by_text("1 of 7").wait_for()
+    notes.keyboard.press("ArrowRight")
     assert slides.locator("iframe").is_hidden()
     slides.locator(".guess:visible").wait_for()
     slides.get_by_role("button", name="the next slide").click()
@@ -156,6 +163,12 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     for _ in range(2):
         slides.get_by_role("button", name="the slide before").click()
     story.get_by_text("The story · 8 of 14").wait_for()  # the story is where the presenter left it
+    slides.locator(".slide:nth-child(2) .printed p").first.wait_for(state="attached")
+    paper = "".join(page.extract_text() for page in PdfReader(io.BytesIO(slides.pdf())).pages)
+    paper = re.sub(r"\s+", " ", paper)
+    for words in ("Why divide by", "The largest share goes from", "64 random keys", teaching.quiz()[0].asks):
+        assert words in paper, f"paper lacks {words!r}"
+    assert not any(words in paper for words in advice), "paper for the room has the notes"
     assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
 
 

@@ -219,7 +219,7 @@ function withServer(page, keys) {
     slidesOffer(keys, minutes, page.signal),
     smallLine(
       "Each slide holds its living scene, about your picture. Any browser shows them, also without a network: → or a " +
-        "clicker goes on, N shows notes for who speaks.",
+        "clicker goes on, N opens notes in a window for who speaks. Print them: paper has the words of every scene.",
     ),
   ];
 }

@@ -458,8 +458,21 @@ export function createStory(lens, see, { language, way, klass }) {
     return make("p", "", link);
   }
 
+  // All scenes in words for paper, [html of a scene]; null before the facts are known.
+  function printed() {
+    if (!story.facts) return null;
+    return Array.from({ length: SCENE_COUNT }, (_, i) => {
+      const { title, text, question } = sceneAt(i + 1, story.facts, language(), data.main.picture.parts ?? []);
+      if (!question) return markedBlocks(`**${title}**\n\n${text}`);
+      const options = (question.guess.options ?? []).map(([, words]) => `- ${words}`).join("\n");
+      const answer = `${truthOf(question, language())} ${question.says}`;
+      return markedBlocks(`**${title}**\n\n${text}\n\n**${question.asks}**\n\n${options}\n\n${answer}`);
+    });
+  }
+
   return {
     paint,
+    printed,
     tells: () => Boolean(way.at()),
     covers: () => Boolean(way.at()) && hidesRow(),
     end: () => Boolean(way.at()) && way.go(0),
