@@ -115,17 +115,24 @@ def test_each_sheet_is_downloaded_and_fills_both_sides_of_one_paper(read, tmp_pa
         for paper in ("A4", "Letter"):
             pages = PdfReader(io.BytesIO(reader.page.pdf(format=paper))).pages
             assert len(pages) == 2, f"{name} on {paper}"
+        for language in teaching.LANGUAGES[1:]:
+            reader.page.set_content(printed.sheet(name, language))
+            assert len(PdfReader(io.BytesIO(reader.page.pdf(format="A4"))).pages) <= 2, f"{name} in {language}"
 
 
 def test_the_quiz_explains_and_counts_each_answer(read):
     reader = read("part=quiz")
     question, field = teaching.quiz()[0], reader.page.locator(".teach-quiz fieldset").first
     field.get_by_label(question.options[0], exact=True).check()
-    assert field.locator(".teach-verdict").inner_text() == f"No: {question.options[question.right]}. {question.why}"
+    said = f"The answer: {question.options[question.right]}. {question.why}"
+    assert field.locator(".teach-verdict").inner_text() == said
     assert "0 of 1 right" in reader.page.locator(".teach-total").inner_text()
     field.get_by_label(question.options[question.right], exact=True).check()
     assert field.locator(".teach-verdict").inner_text() == f"Right. {question.why}"
     assert "1 of 1 right" in reader.page.locator(".teach-total").inner_text()
+    reader.page.get_by_role("button", name="中文").click()
+    reader.page.get_by_text(teaching.quiz("zh")[12].asks).wait_for()
+    assert reader.page.locator(".teach-quiz").get_attribute("lang") == "zh"
 
 
 def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_path):

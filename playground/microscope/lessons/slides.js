@@ -1,7 +1,7 @@
 // Shows a lecture plan as slides, in one file that needs no server. A slide shows a lesson's step or a scene of the
-// story; all scenes share one frame. Arrow keys, a clicker's page keys and buttons change the slide; N opens the
-// speaker's notes in a window of their own. Paper has the words of all slides. playground/figures/teaching.py writes the
-// page and its data.
+// story; all scenes share one frame. Arrow keys, a clicker's page keys and buttons change the slide; N opens the notes
+// in the lecturer's own window. Paper has the words of all slides. playground/figures/teaching.py writes the page and
+// its data.
 
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";

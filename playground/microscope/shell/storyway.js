@@ -4,6 +4,7 @@
 import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { classWords, guessMap, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
+import { pageTitle } from "../lens/words.js";
 import { isQuestion } from "../story/questions.js";
 import {
   isBehindHash,
@@ -30,7 +31,13 @@ export const storyWay = ({ page }) => ({
     if (name !== "microscope") return 0;
     return isQuestion(story) ? story : Number(story) || 0;
   },
-  answers: () => JSON.parse(keptText(ANSWERS) ?? "{}"),
+  answers() {
+    try {
+      return { ...JSON.parse(keptText(ANSWERS) ?? "{}") };
+    } catch {
+      return {}; // what is damaged counts as absent
+    }
+  },
   keepAnswers: (answers) => keepText(ANSWERS, JSON.stringify(answers)),
 
   go(n) {
@@ -41,8 +48,12 @@ export const storyWay = ({ page }) => ({
   },
 
   lesson(name) {
-    const { title } = readPageData().pages.find((page) => page.name === name);
-    return { title, href: pageAddress(name, choice.words()), go: () => visit.leave(name) };
+    const page = readPageData().pages.find((page) => page.name === name);
+    return {
+      title: pageTitle(openFace().language, page),
+      href: pageAddress(name, choice.words()),
+      go: () => visit.leave(name),
+    };
   },
 
   place: () => choice.words(),

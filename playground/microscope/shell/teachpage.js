@@ -1,10 +1,13 @@
 // The page Teach: a plan that opens each scene, what students say, sheets to print, a quiz. All of it comes as one
 // record, as `as_data` of playground/lessons/teaching.py makes it.
 
-import { make } from "../drawing/dom.js";
+import { make, setText } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
+import { seeWords } from "../lens/words.js";
 import { ASKING_SCENES } from "../story/scenes.js";
-import { isBehindHash, ready, viewWords } from "./address.js";
+import { storyWords } from "../story/words.js";
+import { LANGUAGES } from "../words/languages.js";
+import { isBehindHash, openFace, ready, viewWords } from "./address.js";
 import { choice } from "./choice.js";
 import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
@@ -73,7 +76,7 @@ const buttonWith = (words, act, fields = {}) =>
 
 const usualSettings = ({ plans }) => {
   const minutes = Object.keys(plans)[0];
-  return { part: "plan", minutes, scenes: plans[minutes].join("-"), links: "full" };
+  return { part: "plan", minutes, scenes: plans[minutes].join("-"), links: "full", language: openFace().language };
 };
 
 function settingsOfTeach(words, material) {
@@ -82,6 +85,7 @@ function settingsOfTeach(words, material) {
     minutes: (word) => word === OWN_PLAN || word in material.plans,
     scenes: (word) => word.split("-").every((key) => key in material.scenes),
     links: (word) => word in LINK_KINDS,
+    language: (word) => word in LANGUAGES,
   };
   const read = ([name, usual]) => [name, words[name] && isKnown[name](words[name]) ? words[name] : usual];
   return Object.fromEntries(Object.entries(usualSettings(material)).map(read));
@@ -269,9 +273,12 @@ function drawNotes({ body, link, material }) {
   body.replaceChildren(make("div", { className: "lesson-fold teach-notes" }, ...notes));
 }
 
-function drawSheets({ body, material }) {
+const languageChoice = ({ settings, set }) =>
+  choiceOf("In", Object.entries(LANGUAGES), settings.language, (language) => set({ language }));
+
+function drawSheets({ body, material, settings, set }) {
   const lines = Object.entries(material.sheets).map(([sheet, title]) => {
-    const href = addressOf(`api/teach/sheets/${sheet}.html`);
+    const href = addressOf(`api/teach/sheets/${sheet}.html?language=${settings.language}`);
     const way = { className: "teach-button", href, download: "", "aria-label": `${title}: to print` };
     return make(
       "li",
@@ -282,20 +289,21 @@ function drawSheets({ body, material }) {
   });
   body.replaceChildren(
     make("ul", { className: "teach-sheets" }, ...lines),
+    ...(isBehindHash() ? [] : [languageChoice({ settings, set })]),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
   );
 }
 
 // ---------------------------------------------------------------------------------------------------------- the quiz
 
-function drawQuiz({ body, material }) {
-  const { quiz } = material;
+function drawQuiz({ body, material, settings, set }) {
+  const { language } = settings;
+  const quiz = material.quizzes[language];
   const right = new Map(); // number of an answered question → whether the answer is right
   const total = make("p", { className: "teach-total", role: "status" });
   const drawTotal = () => {
     const rightCount = [...right.values()].filter(Boolean).length;
-    const words = `**${rightCount} of ${right.size} right**, ${quiz.length} questions in all. Nothing is kept or sent.`;
-    total.innerHTML = markedWords(words);
+    setText(total, seeWords(language, "quizTotal", { rightCount, answered: right.size, count: quiz.length }));
   };
   const questions = quiz.map(({ asks, options, right: rightOption, why }, n) => {
     const verdict = make("p", { className: "teach-verdict", "aria-live": "polite" });
@@ -303,7 +311,8 @@ function drawQuiz({ body, material }) {
       const isRight = option === rightOption;
       right.set(n, isRight);
       verdict.className = `teach-verdict ${isRight ? "right" : "wrong"}`;
-      verdict.innerHTML = markedWords(`**${isRight ? "Right." : `No: ${options[rightOption]}.`}** ${why}`);
+      const said = storyWords(language, isRight ? "right" : "itIs", { truth: options[rightOption] });
+      verdict.innerHTML = markedWords(`**${said}** ${why}`);
       drawTotal();
     };
     const labels = options.map((words, option) => {
@@ -313,6 +322,10 @@ function drawQuiz({ body, material }) {
     const legend = make("legend", { innerHTML: markedWords(`${n + 1}. ${asks}`) });
     return make("fieldset", {}, legend, ...labels, verdict);
   });
-  body.replaceChildren(make("div", { className: "teach-quiz" }, ...questions), total);
+  body.replaceChildren(
+    languageChoice({ settings, set }),
+    make("div", { className: "teach-quiz", lang: language }, ...questions),
+    total,
+  );
   drawTotal();
 }
