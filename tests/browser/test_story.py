@@ -59,6 +59,8 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
             assert reader.page.locator(".lens.untouched").count(), "the row is shown before it is asked for"
         reader.guess()
         assert reader.page.evaluate(READ_STORY)["base"] == story_state["base"], f"scene {n} is about another square"
+        below = reader.page.locator(".lens .story").evaluate("panel => panel.scrollHeight - panel.clientHeight")
+        assert below <= 0, f"of scene {n}, {below} px lie below the fold"
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
     assert "playground.load" in reader.story("figure").inner_text()

@@ -283,6 +283,7 @@ export function createStory(lens, see, { language, way, klass }) {
   function placeClass() {
     const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
+    setVisible(box, Boolean(klass.now() || klass.says?.()) || way.at() === 1); // a class starts with the story
     if (isAbove === Boolean(klass.now())) return;
     if (isAbove) panel.append(box);
     else header.after(box);
