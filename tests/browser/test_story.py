@@ -134,6 +134,16 @@ def test_the_scale_is_off_in_its_own_scene_alone_and_back_goes_back(reader):
     reader.page.locator(".see-says").wait_for()
 
 
+def test_the_story_goes_on_in_its_scene_on_a_finer_grid(reader):
+    former = reader.begin(STORY_ADDRESS.replace("story=1", "story=3"))
+    reader.guess()
+    address = """history.pushState(null, "", `${location.href}&detail=2`)"""
+    reader.page.evaluate(f"() => {{ {address}; dispatchEvent(new PopStateEvent('popstate')); }}")
+    reader.page.wait_for_function(f"() => ({READ_STORY})()?.base.patch > {former['base']['patch']}")
+    reader.page.get_by_role("heading", name="Nine, or everybody").wait_for()
+    reader.story("after").get_by_text("The answer: ").wait_for()
+
+
 def test_the_menu_opens_the_story_and_german_browsers_read_german(arrive, server):
     reader = arrive(Reader, server.url, locale="de-DE")
     reader.page.goto(f"{reader.url}/?sample=meadow&model=bundled&face=see")

@@ -323,7 +323,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function writeWaiting() {
-    title.textContent = words("title1");
+    setMath(title, words("title1"));
     findPart("text").textContent = words("comes");
     for (const name of ["figure", "guess", "after"]) findPart(name).replaceChildren();
   }

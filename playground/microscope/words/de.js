@@ -111,6 +111,7 @@ export const SEE_DE = {
 };
 
 export const PAGES_DE = {
+  microscope: "Mikroskop",
   moments: "Momente",
   by_hand: "Von Hand: Attention ohne Training",
   patches: "Felder: von Pixeln zu Tokens",

@@ -115,6 +115,7 @@ export const SEE_ES = {
 };
 
 export const PAGES_ES = {
+  microscope: "Microscopio",
   moments: "Momentos",
   by_hand: "A mano: atención sin entrenamiento",
   patches: "Parches: de los píxeles a los tokens",

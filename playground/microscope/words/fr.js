@@ -112,6 +112,7 @@ export const SEE_FR = {
 };
 
 export const PAGES_FR = {
+  microscope: "Microscope",
   moments: "Moments",
   by_hand: "À la main\u00a0: l’attention sans entraînement",
   patches: "Patches\u00a0: des pixels aux tokens",

@@ -114,6 +114,7 @@ export const SEE_ZH = {
 };
 
 export const PAGES_ZH = {
+  microscope: "显微镜",
   moments: "看点",
   by_hand: "动手算：不经训练的注意力",
   patches: "图块：从像素到 token",
