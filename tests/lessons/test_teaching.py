@@ -104,6 +104,21 @@ def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():
     assert re.search(r"2,981", questions[3].why)
 
 
+@pytest.mark.parametrize("language", [tag for tag in teaching.LANGUAGES if tag != "en"])
+def test_handout_and_quiz_speak_every_language_with_its_numbers(language):
+    english, quiz = teaching.quiz(), teaching.quiz(language)
+    assert [question.right for question in quiz] == [question.right for question in english]
+    for question, original in zip(quiz, english, strict=True):
+        assert question.asks != original.asks
+        assert len(set(question.options)) == 4
+        assert set(re.findall(r"\d\d+", question.why)) >= set(re.findall(r"\b\d\d+\b", original.why.replace(",", "")))
+    handout = printed.sheet("handout-key", language)
+    assert f'<html lang="{language}">' in handout
+    decimal = in_javascript(["core/numbers"], f'return core_numbers.localNumber("{language}", "14.52");')
+    assert f"<td>{decimal}</td>" in handout
+    assert not re.search(r"\{\w+\}", handout + printed.sheet("quiz-key", language))
+
+
 @pytest.mark.parametrize("name", teaching.SHEETS)
 def test_a_sheet_has_its_numbers_or_answers_in_the_key_alone(name):
     given, quiz, text = teaching.sheet(), teaching.quiz(), printed.sheet(name)
