@@ -241,11 +241,12 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 
 
 def _chefer(run: Pass, answer: Answer) -> Tensor:
-    start_shares = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
+    precise = torch.promote_types(run.entering.dtype, torch.float32)  # in a half, small increments would vanish
+    start_shares = answer.read_from.to(run.entering.device, precise).expand(run.entering.shape[:2])  # (B, N)
     relevances, increments = start_shares, torch.zeros_like(start_shares)
 
     def watch(rows: slice, product: Tensor) -> None:
-        increments.add_((relevances[:, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0])  # mean over heads
+        increments.add_((relevances[:, None, None, rows] @ product.clamp(min=0).to(precise)).mean(1)[:, 0])  # over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         relevances, increments = relevances + increments, torch.zeros_like(start_shares)
