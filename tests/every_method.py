@@ -10,7 +10,7 @@ from playground.figures.drawing.ways import WAYS
 
 PATCH = (2, 3)
 NAMES_AND_PLACES = {  # public too, but no numbers of the network
-    "at", "at_mask", "entering", "from_bytes", "head_number", "intervening", "label", "layer_number", "load", "of",
+    "at", "at_mask", "entering", "head_number", "intervening", "label", "layer_number", "of",
     "on_grid", "scale_number", "some_patches", "token",
 }  # fmt: skip
 METHODS = {
