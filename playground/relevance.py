@@ -246,7 +246,9 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     relevances, increments = start_shares, torch.zeros_like(start_shares)
 
     def watch(rows: slice, product: Tensor) -> None:
-        increments.add_((relevances[:, None, None, rows] @ product.clamp(min=0).to(precise)).mean(1)[:, 0])  # over heads
+        increments.add_(
+            (relevances[:, None, None, rows] @ product.clamp(min=0).to(precise)).mean(1)[:, 0]
+        )  # over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         relevances, increments = relevances + increments, torch.zeros_like(start_shares)

@@ -86,6 +86,7 @@ def trace_input(
     c = vit.config
     if keep not in KEEPS:
         raise PlaygroundError(f"keep= is {', '.join(KEEPS)}; given was {keep!r:.40}.")
+    keep = "model" if grad else keep  # a copy in another precision would be no part of the graph
     if why := why_not_weights(vit):
         raise PlaygroundError(why)
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]

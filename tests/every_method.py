@@ -1,10 +1,16 @@
-"""What Python's users ask of a trace, as calls that give a tensor: of a trace, another picture's and a folder."""
+"""What is asked of a trace, by Python's users and by the page, as calls that give a tensor: of a trace, another
+picture's and the folder of both."""
 
 import numpy as np
 import torch
 
 import playground
 from playground import relevance
+from playground.analysis.ablation import ablation_effect, additivity
+from playground.analysis.block import stream
+from playground.analysis.cutting import cut_edge
+from playground.analysis.heads import measure_heads
+from playground.analysis.inside import inside
 from playground.cuts import ABLATIONS
 from playground.figures.drawing.ways import WAYS
 
@@ -57,15 +63,33 @@ METHODS = {
     "moved": lambda seen, other, folder: torch.tensor(seen.ablate([(1, 2)]).moved(seen, PATCH)),
     "to_bytes": lambda seen, other, folder: playground.Trace.from_bytes(seen.to_bytes(numbers="int8")).row(1, 0, PATCH),
     "save": lambda seen, other, folder: playground.Trace.load(seen.save(folder.parent / "one.trace")).row(1, 0, PATCH),
+    "trace_many": lambda seen, other, folder: of_many(folder, seen.vit),
+    "gradients": lambda seen, other, folder: gradient(seen.vit, folder),
     "place_share": lambda seen, other, folder: playground.place_share(folder, seen.vit, progress=False),
     "sweep": lambda seen, other, folder: swept(seen, folder, "heads"),
     "sweep of patches": lambda seen, other, folder: swept(seen, folder, "layers × positions"),
+    "inside a head": lambda seen, other, folder: torch.cat([x.flatten() for x in inside(seen, 1, 0, PATCH).values()]),
+    "loss of a head": lambda seen, other, folder: ablation_effect(seen, [(1, 2)], to="mean").change,
+    "heads one by one": lambda seen, other, folder: torch.tensor(additivity(seen, 1).single),
+    "what heads do": lambda seen, other, folder: torch.from_numpy(measure_heads(seen).distance),
+    "a cut edge": lambda seen, other, folder: torch.tensor(cut_edge(seen, PATCH, lambda: None).control_moves),
+    "lengths of the stream": lambda seen, other, folder: stream(seen).mlp_length,
     **{
         f"figure, {way}": lambda seen, other, folder, way=way: numbers_of_figure(seen, folder.parent / "one.npz", way)
         for way in WAYS
         if way != "text"  # which needs a model of texts beside it
     },
 }
+
+
+def of_many(folder, vit):
+    many = playground.trace_many(folder, vit, ("weights:1", "features", "entropy", "distance", "norms"), cut="*>3x3@1")
+    return torch.cat([torch.from_numpy(x).nan_to_num().flatten() for one in many for x in one.arrays.values()])
+
+
+def gradient(vit, folder):
+    trace = playground.trace(vit, folder / "a.png", grad=True)
+    return torch.autograd.grad(trace.logits[3], trace.record[1].v)[0].float().cpu()
 
 
 def swept(seen, folder, over):

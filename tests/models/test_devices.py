@@ -1,4 +1,4 @@
-"""Half precision and other devices: a trace runs there, and its rows stay float32."""
+"""Half precision and other devices: every method runs there, and its numbers are float32 in main memory."""
 
 import copy
 import inspect
@@ -11,6 +11,7 @@ import pytest
 import torch
 from conftest import RICH, disc, scramble
 from every_method import METHODS
+from pretended_card import OnCard, on_card, pretended_card
 
 import playground
 from playground.vit import VisionTransformer
@@ -58,6 +59,39 @@ def test_every_public_method_is_among_them():
 def test_many_pictures_in_a_half_give_float32(small, picture):
     (numbers,) = playground.trace_many([picture], small.bfloat16(), ("weights:1", "features", "entropy", "distance"))
     assert {array.dtype.name for array in numbers.arrays.values()} == {"float32"}
+
+
+@pytest.mark.parametrize("where", ["the model", "the model and its pixels"])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_on_a_card_mixes_no_devices(name, where, traces_in):
+    *of_cpu, folder = traces_in(torch.float32)
+    expected = METHODS[name](*of_cpu, folder)
+    with pretended_card():
+        vit = on_card(of_cpu[0].vit)
+        pixels = [trace.input if where == "the model" else trace.input.to("cuda").requires_grad_() for trace in of_cpu]
+        traces = [playground.trace(vit, pixel_values=x, keep="model") for x in pixels]
+        result = METHODS[name](*traces, folder)
+    assert type(result) is torch.Tensor, "it does not lie in main memory"
+    torch.testing.assert_close(result, expected, atol=1e-4, rtol=1e-3)
+
+
+def test_a_pretended_card_refuses_what_a_card_refuses():
+    ours, card = torch.arange(3.0), OnCard(torch.arange(3.0))
+    with pretended_card():
+        for mix in (
+            lambda: card + ours,
+            lambda: torch.cat([card, ours]),
+            lambda: torch.where(ours > 1, card, card),
+            lambda: ours[card.long()],
+            lambda: ours @ card,
+        ):
+            with pytest.raises(AssertionError, match="mixes tensors of the card and of main memory"):
+                mix()
+        with pytest.raises(RuntimeError):
+            card.numpy()
+        for goes in (card + ours[1], card[ours.long()], card + ours.to(card), ours.to("cuda") * card, 2 * card):
+            assert isinstance(goes, OnCard)
+        assert torch.equal(ours, (card * 1).cpu())
 
 
 @pytest.mark.parametrize("keep", ["model", "host"])
