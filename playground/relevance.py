@@ -39,7 +39,7 @@ from torch import Tensor, nn
 from playground.errors import NoRoom, PlaygroundError
 from playground.numbers import bytes_in, index
 from playground.vit import MLP, QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import AttentionPool, attention_mask, rotate
+from playground.vit_parts import AttentionPool, attention_mask, like, rotate
 
 Result = TypeVar("Result")
 Method = Literal["gradient", "integrated", "attnlrp", "chefer", "legrad"]
@@ -292,7 +292,7 @@ def _by_rules(run: Pass) -> Pass:
         share = PRODUCT_SHARES.get(point.rpartition(".")[2])
         return run.at(point, x) if share is None else _shared(partial(run.at, point), share, x)
 
-    return replace(run, vit=vit, at=at)
+    return replace(run, vit=vit, at=like(run.at, at))
 
 
 def with_constant_deviations(vit: VisionTransformer) -> VisionTransformer:
@@ -340,8 +340,8 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
         mixture, qkv = block.attn(block.norm1(x), run.scale, run.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
-            stream = x + at.at("attention", block.ls1(mixture))
-            layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream)))))
+            stream = at.at("residual.middle", x + at.at("attention", block.ls1(mixture)))
+            layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream), at.at))))
             (gradient,) = torch.autograd.grad(answer.score(run.vit, layer_output).sum(), mixture)
         x = layer_output.detach()
         head_gradients = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
@@ -420,13 +420,14 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
         q, k, v = qkv[0].detach()
         mixed = at("attention.heads", block.attn.mix(q, k, v, run.scale, at.mask(x)))  # (B, h, N, d)
-        stream = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        attended = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        stream = at("residual.middle", attended)
         layers.append(Layer(x, stream, at, qkv if keeps_layers else None))
         if keeps_layers:
             layers[-1].hidden = _hidden(block, stream)
-            mlp_output = block.mlp.fc2(layers[-1].hidden[0].detach())
+            mlp_output = block.mlp.fc2(at("mlp.hidden", layers[-1].hidden[0].detach()))
         else:
-            mlp_output = block.mlp(block.norm2(stream))
+            mlp_output = block.mlp(block.norm2(stream), like(at.at, at))
         x = at("residual", stream + at("mlp", block.ls2(mlp_output)))
         run.give_way()
     return layers, x
@@ -439,7 +440,9 @@ def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, 
     hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.stream)
     gradient = layer_pass.at.back("residual", gradient)
     hidden_gradient = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
+    hidden_gradient = layer_pass.at.back("mlp.hidden", hidden_gradient)
     gradient = gradient + torch.autograd.grad(hidden, stream, hidden_gradient)[0]
+    gradient = layer_pass.at.back("residual.middle", gradient)
     qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, run.rotation, layer_pass.at.at)
     mixed_gradient = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
     head_gradients = layer_pass.at.back("attention.heads", _by_head(mixed_gradient, QKV(*qkv)))
