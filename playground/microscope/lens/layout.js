@@ -171,7 +171,7 @@ export function sizeCanvases({ frame, frame: { ratio }, refs }) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
-  frame.photo = frame.otherPhoto = null;
+  frame.thumbPhoto = null; // the photographs of the two pictures are made anew where their size has changed
 }
 
 // Fits the curve's canvas to its element. Returns whether that changed the canvas.
