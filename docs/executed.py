@@ -66,18 +66,19 @@ def _run_cell(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
 
 def page(file: Path) -> str:
     """The notebook as MyST's Markdown, with its figures."""
-    parts = [_page(cell) for cell in run(file)]
+    (title, *parts), badge = [_page(cell) for cell in run(file)], _badge(file.name)
     download = f"This page is a notebook that was run when the documentation was made: {{download}}`{file.name} "
-    return "\n\n".join([*parts, f"{download}<../notebooks/{file.name}>`{_colab(file.name)}."])
+    return "\n\n".join([title, *filter(None, [badge]), *parts, f"{download}<../notebooks/{file.name}>`."])
 
 
-def _colab(name: str) -> str:
-    """A link that opens the notebook in Colab, where this copy names its repository on GitHub (pyproject.toml)."""
+def _badge(name: str) -> str:
+    """A badge that opens the notebook in Colab, where this copy names its repository on GitHub (pyproject.toml)."""
     repository = version.repository()
     if not repository.startswith("https://github.com/"):
         return ""
     place = repository.removeprefix("https://github.com/").strip("/").removesuffix(".git")
-    return f", or [open it in Colab](https://colab.research.google.com/github/{place}/blob/main/docs/notebooks/{name})"
+    address = f"https://colab.research.google.com/github/{place}/blob/main/docs/notebooks/{name}"
+    return f'<a class="badge" href="{address}">Open in <b>Colab</b></a> Its first cell says what `%pip` installs there.'
 
 
 def _page(cell: Cell) -> str:

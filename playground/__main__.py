@@ -161,7 +161,9 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("pattern", nargs="?", metavar="PATTERN", help="dino or '*dinov2*' (default: a short list)")
 
     added = command("download", _download, "fetch weights or photographs now, for a place without a network")
-    added.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
+    added.add_argument(
+        "names", nargs="+", metavar="NAME", help="dinov2-small, photographs, cifar-10, or a model's name"
+    )
 
     command("prepare", _prepare, "trace the samples now, so that each is shown at once when it is chosen")
     command("doctor", _doctor, "look whether every file is whole and every version was tested; exit status 1 if not")

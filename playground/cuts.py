@@ -31,7 +31,7 @@ playground/analysis/interventions.py runs these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -39,6 +39,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
+from playground.vit_parts import At, like, untouched
 
 MOST_CUTS = 16  # most cuts in one pass
 LONGEST_TEXT = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
@@ -128,7 +129,7 @@ class Cuts:
             mask[head_indices] &= ~self._silenced(cut, query_tokens, tokens)
         return mask | (query_tokens[:, None] == tokens)  # a token always hears itself
 
-    def at(self) -> Callable[[str, Tensor], Tensor]:
+    def at(self) -> At:
         """These cuts as the function `at` of a pass (playground/vit.py). Layers with the same cuts share one mask."""
         cached: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
@@ -144,7 +145,7 @@ class Cuts:
                 cached = cuts, None if mask is None else mask[None].to(x.device)  # (1, h or 1, N, N)
             return x if cached[1] is None else cached[1]
 
-        return at
+        return like(untouched, at)
 
     def _ablated(self, layer: int, head_outputs: Tensor) -> Tensor:
         for cut in self.in_layer(layer, ablated=True):

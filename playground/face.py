@@ -47,9 +47,9 @@ def trace(
 
     `at` puts something else into the pass, at the points that `vit.points()` lists: {point: function of the tensor
     there}, or a function of a point and a tensor, which it gives back where nothing changes. The tensors are those of
-    the pass, on its device. With `grad` the graph is kept: `seen.logits` and `seen.record` can be differentiated.
-    `keep` says how queries, keys and values are held: "float32" on the pass's device, "model" there in the model's
-    precision (half as many bytes in a half), "host" in main memory in float32. Rows are float32 in each.
+    the pass, on its device. With `grad` the graph is kept: `seen.logits` and `seen.record` (as with keep="model") can
+    be differentiated. `keep` says how queries, keys and values are held: "float32" on the pass's device, "model" there
+    in the model's precision (half as many bytes in a half), "host" in main memory in float32. Rows are float32 in each.
 
     >>> playground.trace("untrained", "meadow")
     Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)

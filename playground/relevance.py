@@ -39,13 +39,13 @@ from torch import Tensor, nn
 from playground.errors import NoRoom, PlaygroundError
 from playground.numbers import bytes_in, index
 from playground.vit import MLP, QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import AttentionPool, attention_mask, rotate
+from playground.vit_parts import AttentionPool, attention_mask, like, rotate
 
 Result = TypeVar("Result")
 Method = Literal["gradient", "integrated", "attnlrp", "chefer", "legrad"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SIGNED_METHODS = ("gradient", "integrated", "attnlrp")  # methods that give each token a sign
-DEFAULT_METHOD: Method = "gradient"  # the plainest with a sign; assets/faithfulness.csv says which foretells best
+DEFAULT_METHOD: Method = "attnlrp"  # foretells best of those with a sign: assets/faithfulness.csv
 STEPS = 24  # number of gradients that integrated gradients averages
 MOST_WEIGHTS = 2**20  # most weights in memory at one time on a processor: they fit into its cache
 BYTES_PER_WEIGHT = 256  # free bytes of a card for each weight in memory: 8 tensors of 4 bytes are an eighth of them
@@ -139,9 +139,9 @@ def bytes_held(vit: VisionTransformer, tokens: int) -> int:
 
 
 def _kept_bytes(vit: VisionTransformer, tokens: int) -> int:
-    """Bytes if no layer is recomputed."""
+    """Bytes if no layer is recomputed, of the method that keeps most: AttnLRP."""
     c = vit.config
-    return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
+    return 4 * tokens * c.depth * (10 * c.width + (6 if c.gated_mlp else 3) * c.mlp_width)
 
 
 @contextmanager
@@ -241,11 +241,14 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 
 
 def _chefer(run: Pass, answer: Answer) -> Tensor:
-    start_shares = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
+    precise = torch.promote_types(run.entering.dtype, torch.float32)  # in a half, small increments would vanish
+    start_shares = answer.read_from.to(run.entering.device, precise).expand(run.entering.shape[:2])  # (B, N)
     relevances, increments = start_shares, torch.zeros_like(start_shares)
 
     def watch(rows: slice, product: Tensor) -> None:
-        increments.add_((relevances[:, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0])  # mean over heads
+        increments.add_(
+            (relevances[:, None, None, rows] @ product.clamp(min=0).to(precise)).mean(1)[:, 0]
+        )  # over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         relevances, increments = relevances + increments, torch.zeros_like(start_shares)
@@ -289,7 +292,7 @@ def _by_rules(run: Pass) -> Pass:
         share = PRODUCT_SHARES.get(point.rpartition(".")[2])
         return run.at(point, x) if share is None else _shared(partial(run.at, point), share, x)
 
-    return replace(run, vit=vit, at=at)
+    return replace(run, vit=vit, at=like(run.at, at))
 
 
 def with_constant_deviations(vit: VisionTransformer) -> VisionTransformer:
@@ -337,8 +340,8 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
         mixture, qkv = block.attn(block.norm1(x), run.scale, run.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
-            stream = x + at.at("attention", block.ls1(mixture))
-            layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream)))))
+            stream = at.at("residual.middle", x + at.at("attention", block.ls1(mixture)))
+            layer_output = at.at("residual", stream + at.at("mlp", block.ls2(block.mlp(block.norm2(stream), at.at))))
             (gradient,) = torch.autograd.grad(answer.score(run.vit, layer_output).sum(), mixture)
         x = layer_output.detach()
         head_gradients = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
@@ -417,13 +420,14 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
         q, k, v = qkv[0].detach()
         mixed = at("attention.heads", block.attn.mix(q, k, v, run.scale, at.mask(x)))  # (B, h, N, d)
-        stream = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        attended = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
+        stream = at("residual.middle", attended)
         layers.append(Layer(x, stream, at, qkv if keeps_layers else None))
         if keeps_layers:
             layers[-1].hidden = _hidden(block, stream)
-            mlp_output = block.mlp.fc2(layers[-1].hidden[0].detach())
+            mlp_output = block.mlp.fc2(at("mlp.hidden", layers[-1].hidden[0].detach()))
         else:
-            mlp_output = block.mlp(block.norm2(stream))
+            mlp_output = block.mlp(block.norm2(stream), like(at.at, at))
         x = at("residual", stream + at("mlp", block.ls2(mlp_output)))
         run.give_way()
     return layers, x
@@ -436,7 +440,9 @@ def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, 
     hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.stream)
     gradient = layer_pass.at.back("residual", gradient)
     hidden_gradient = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
+    hidden_gradient = layer_pass.at.back("mlp.hidden", hidden_gradient)
     gradient = gradient + torch.autograd.grad(hidden, stream, hidden_gradient)[0]
+    gradient = layer_pass.at.back("residual.middle", gradient)
     qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, run.rotation, layer_pass.at.at)
     mixed_gradient = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
     head_gradients = layer_pass.at.back("attention.heads", _by_head(mixed_gradient, QKV(*qkv)))

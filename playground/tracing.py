@@ -36,7 +36,7 @@ from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
 from playground.relevance import no_labels as no_labels
 from playground.vit import QKV, At, Config, VisionTransformer, untouched
-from playground.vit_parts import plainly, why_not_weights
+from playground.vit_parts import like, plainly, why_not_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +86,7 @@ def trace_input(
     c = vit.config
     if keep not in KEEPS:
         raise PlaygroundError(f"keep= is {', '.join(KEEPS)}; given was {keep!r:.40}.")
+    keep = "model" if grad else keep  # a copy in another precision would be no part of the graph
     if why := why_not_weights(vit):
         raise PlaygroundError(why)
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
@@ -106,7 +107,7 @@ def trace_input(
         pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
         with relevance.room(vit, 1, cuts_made.shape.tokens):
             x = pixels.to(vit.patch_embed.proj.weight)
-            logits, layers = vit.record(x, None if scale is None else pass_scale, intervene)
+            logits, layers = vit.record(x, None if scale is None else pass_scale, like(at, intervene))
     _check_numbers(vit, logits, layers)
     record = [kept[i : i + 3] for i in range(0, len(kept), 3)] if grad else [[t[0] for t in qkv] for qkv in layers]
     hold = {"float32": Tensor.float, "model": lambda t: t, "host": lambda t: t.float().cpu()}[keep]

@@ -162,10 +162,10 @@ class MLP(nn.Module):
         self.act = parts.ACTIVATIONS[c.activation]()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, at: At = untouched) -> Tensor:
         # Each token is computed separately, so many tokens go through in groups: the same numbers in less memory.
-        groups = x.split(512, dim=1) if x.shape[1] > 1024 else [x]
-        return torch.cat([self.fc2(self.hidden(tokens)) for tokens in groups], dim=1)  # (B, N, D)
+        groups = x.split(512, dim=1) if x.shape[1] > 1024 and parts.leaves_hidden(at) else [x]
+        return torch.cat([self.fc2(at("mlp.hidden", self.hidden(tokens))) for tokens in groups], dim=1)  # (B, N, D)
 
     def hidden(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
@@ -189,9 +189,9 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
         mixture, qkv = self.attn(self.norm1(x), scale, rotation, at)
-        x = x + at("attention", self.ls1(mixture))
-        x = x + at("mlp", self.ls2(self.mlp(self.norm2(x))))
-        return at("residual", x), qkv
+        x = at("residual.middle", x + at("attention", self.ls1(mixture)))
+        x = at("residual", x + at("mlp", self.ls2(self.mlp(self.norm2(x), at))))
+        return x, qkv
 
 
 class VisionTransformer(parts.Weights):

@@ -134,8 +134,8 @@ def pooled(x: Tensor, c: Any, attention_pool: Any) -> Tensor:
 
 At = Callable[[str, Tensor], Tensor]  # a point and the tensor there -> the tensor to go on with
 LAYER_POINTS = (
-    "attention.queries", "attention.keys", "attention.values", "attention.heard", "attention.heads", "attention", "mlp",
-    "residual",
+    "attention.queries", "attention.keys", "attention.values", "attention.heard", "attention.heads", "attention",
+    "residual.middle", "mlp.hidden", "mlp", "residual",
 )  # fmt: skip
 
 
@@ -145,7 +145,18 @@ def untouched(point: str, x: Tensor) -> Tensor:
 
 def within(at: At, layer: int) -> At:
     """The same function, for points named without their layer."""
-    return lambda point, x: at(f"layers.{layer}.{point}", x)
+    return like(at, lambda point, x: at(f"layers.{layer}.{point}", x))
+
+
+def like(at: At, function: At) -> At:
+    """The function, which leaves an MLP's hidden numbers as they are if `at` does."""
+    function.leaves_hidden = leaves_hidden(at)  # type: ignore[attr-defined]
+    return function
+
+
+def leaves_hidden(at: At) -> bool:
+    """Whether it is known that `at` leaves an MLP's hidden numbers as they are. Else it gets all tokens at once."""
+    return getattr(at, "leaves_hidden", at is untouched)
 
 
 def attention_mask(at: At, device: torch.device) -> Tensor | None:

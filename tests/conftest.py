@@ -1,6 +1,7 @@
 import gc
 import os
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,16 @@ def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
 
 
 SMALL = Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, registers=2, classes=10)
+RICH = replace(
+    SMALL,
+    positions="rotary",
+    layer_scale=True,
+    gated_mlp=True,
+    activation="silu",
+    qk_norm=True,
+    pool="avg",
+    pre_norm=True,
+)  # what later ViTs have
 
 
 @pytest.fixture
@@ -92,14 +103,18 @@ def small() -> VisionTransformer:
     return scramble(VisionTransformer(SMALL))
 
 
-@pytest.fixture
-def picture():
+def disc():
     from PIL import Image
 
     y, x = torch.meshgrid(torch.linspace(-1, 1, 120), torch.linspace(-1, 1, 120), indexing="ij")
     disc = (x**2 + (y - 0.2) ** 2 < 0.2).float()
     pixels = torch.stack([disc, (x + 1) / 2, (y + 1) / 2], dim=-1)
     return Image.fromarray((pixels * 255).byte().numpy())
+
+
+@pytest.fixture
+def picture():
+    return disc()
 
 
 @pytest.fixture

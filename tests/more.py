@@ -25,8 +25,9 @@ PYTHONS = ("3.11", "3.14")  # the oldest and the newest that the library is trie
 LIBRARY_TESTS = [  # of the library without the app's packages; those of files and objects know newer releases too
     "tests/test_vit.py", "tests/test_tracing.py", "tests/test_cuts.py", "tests/test_relevance.py",
     "tests/test_from_attention.py", "tests/models/test_what_is_assumed.py", "tests/models/test_names.py",
-    "tests/figures/test_captions.py", "tests/figures/test_layouts.py", "tests/figures/test_sweeping.py",
-    "tests/analysis/test_interventions.py", "tests/analysis/test_occlusion.py", "tests/analysis/test_ablation.py",
+    "tests/models/test_devices.py", "tests/figures/test_captions.py", "tests/figures/test_layouts.py",
+    "tests/figures/test_sweeping.py", "tests/analysis/test_interventions.py", "tests/analysis/test_occlusion.py",
+    "tests/analysis/test_ablation.py",
 ]  # fmt: skip
 APP_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 NEIGHBOURS = ["nnsight", "captum", "transformer-lens", "lightning"]  # what researchers have beside it

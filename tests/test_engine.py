@@ -109,7 +109,8 @@ def test_one_token_s_way_through_a_head_is_the_same_in_the_browser(scaled_vit, p
 ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns
     "layers.1.attention.heads": (8, 16), "layers.0.attention.values": (0, 8), "layers.2.attention.queries": (4, 3),
     "layers.2.attention.keys": (0, 24), "layers.0.attention": (1, 5), "layers.1.mlp": (0, 2),
-    "layers.0.residual": (2, 2), "embedding": (9, 4),
+    "layers.0.residual": (2, 2), "embedding": (9, 4), "layers.1.residual.middle": (3, 4),
+    "layers.0.mlp.hidden": (5, 40),
 }  # fmt: skip
 
 

@@ -95,36 +95,27 @@ def test_layers_count_from_the_end_too(name, seen, other, tmp_path):
     assert plain(call(seen, other, -1, tmp_path)) == plain(call(seen, other, seen.layers - 1, tmp_path))
 
 
-OF_PRECISIONS = {
-    "relevance": lambda s: s.relevance((1, 1)),
-    "occlude": lambda s: s.occlude(blocks=7, query="cls"),
-    "occlude by noise": lambda s: s.occlude(blocks=7, label=1, by="noise"),
-    "occlude by neighbours": lambda s: s.occlude(blocks=7, label=1, by="neighbours"),
-    "foretells": lambda s: torch.tensor(s.foretells((1, 1)).correlation),
-    "features": lambda s: s.features(1),
-    "row": lambda s: s.row(1, 1, (1, 1)),
-}
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
-def test_every_precision_gives_every_map(dtype, vit):
-    trace, in_32_bits = (playground.trace(one, "meadow", size=(56, 56)) for one in (copy.deepcopy(vit).to(dtype), vit))
-    for name, call in OF_PRECISIONS.items():
-        result, in_float32 = call(trace), call(in_32_bits)
-        assert result.isfinite().all(), name
-        likeness = torch.cosine_similarity(result.flatten(), in_float32.flatten(), dim=0)
-        assert likeness > (0.9999 if dtype is torch.float64 else 0.7), (name, likeness)
+def test_the_trust_in_maps_is_measured_in_every_precision(dtype, vit):
+    trace = playground.trace(copy.deepcopy(vit).to(dtype), "meadow", size=(56, 56))
     for scores in faithfulness(trace, with_shuffled(trace.vit)):
         assert np.isfinite(scores.rank_correlation), scores
 
 
-@pytest.mark.parametrize("name", ["relevance", "occlude", "row"])
+UNDER_AUTOCAST = {
+    "relevance": lambda s: s.relevance((1, 1)),
+    "occlude": lambda s: s.occlude(blocks=7, query="cls"),
+    "row": lambda s: s.row(1, 1, (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", UNDER_AUTOCAST)
 def test_autocast_and_inference_mode_change_no_number(name, vit, seen):
     with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
         trace = playground.trace(vit, "meadow", size=SIZE)
-        within = OF_PRECISIONS[name](trace)
-    for result in (within, OF_PRECISIONS[name](trace)):
-        assert torch.allclose(result, OF_PRECISIONS[name](seen), atol=1e-6)
+        within = UNDER_AUTOCAST[name](trace)
+    for result in (within, UNDER_AUTOCAST[name](trace)):
+        assert torch.allclose(result, UNDER_AUTOCAST[name](seen), atol=1e-6)
 
 
 def test_autocast_and_inference_mode_change_no_number_of_many_pictures(vit):

@@ -29,6 +29,17 @@ def test_every_cell_runs_and_its_page_shows_what_it_gives(file):
     assert Path.cwd() == Path.cwd().resolve()
 
 
+@pytest.mark.parametrize("name", ["https://github.com/somebody/a-copy.git", "https://gitlab.com/somebody/a-copy", ""])
+def test_a_badge_opens_the_notebook_in_colab_where_a_repository_on_github_is_named(name, monkeypatch):
+    monkeypatch.setattr(executed.version, "repository", lambda: name)
+    monkeypatch.setattr(executed, "run", lambda file: iter(executed.read(file)))
+    for file in NOTEBOOKS:
+        address = f"https://colab.research.google.com/github/somebody/a-copy/blob/main/docs/notebooks/{file.name}"
+        assert (f'<a class="badge" href="{address}">' in executed.page(file)) == ("github" in name)
+        first_code = next(cell.text for cell in executed.read(file) if cell.kind == "code")
+        assert first_code.startswith("# In Colab, first: %pip install "), file.name
+
+
 def test_a_notebook_runs_in_jupyter_too(file, tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     import nbformat

@@ -107,7 +107,7 @@ def map_of(trace: Trace, target: Target, method: Any, give_way: Callable[[], obj
     middle = trace.grid[0] // 2, trace.grid[1] // 2
     reader: Query = target.query if target.query is not None else "cls" if "cls" in trace.prefix else middle
     if method == "random":
-        seed = zlib.crc32(trace._need_input().float().cpu().numpy().tobytes())  # another seed for each picture
+        seed = zlib.crc32(trace._need_input().detach().float().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
         return torch.ones(trace.grid)

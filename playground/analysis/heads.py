@@ -234,7 +234,7 @@ class Grid:
         row, column = patches // columns, patches % columns
         colour = None
         if seen.input is not None:
-            mean_colours = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
+            mean_colours = F.avg_pool2d(seen.input.detach().cpu(), seen.patch_size)[0].flatten(1).T  # (P, 3)
             colour = torch.cdist(mean_colours[queries], mean_colours)
         return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 

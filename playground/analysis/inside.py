@@ -31,7 +31,7 @@ def inside(trace: Trace, layer: int, head: int, query: Query) -> dict[str, Tenso
         last = kept[f"layers.{layer}.residual"][0]
         w_q = block.attn.qkv.weight.view(3, vit.config.heads, -1, vit.config.width)[0, head]  # (d, D)
         dimension = largest_number(trace, layer, head, token)
-        mixture = kept[f"layers.{layer}.attention.heads"][0, head, token].float().cpu()  # (d,)
+        mixture = kept[f"layers.{layer}.attention.heads"][0, head, token].float()  # (d,)
         found = {
             "entering": first[token],
             "leaving": last[token],

@@ -98,7 +98,8 @@ class Blanking:
     def moved(self, patch_sets: Sequence[Tensor]) -> list[float]:
         """The move of the answer when each of these sets of patches, (rows, columns) bool, is blanked: ‖x' − x‖ / ‖x‖
         for a feature, the loss of the margin for a label."""
-        pixels, keys = self.seen._need_input(), [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
+        pixels = self.seen._need_input().detach().cpu()
+        keys = [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
         new_sets = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
         for start in range(0, len(new_sets), BATCH_SIZE):
             batch_keys = list(new_sets)[start : start + BATCH_SIZE]

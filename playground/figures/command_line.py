@@ -52,7 +52,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # title of a part of the help
         "text": ("of --what text: the words that patches are compared with, such as 'a cat'", "WORDS"),
         "method": (
             f"of --what relevance: {'; '.join(f'{name}: {words}' for name, words in METHODS.items())} (default: "
-            "gradient)", "",
+            f"{Spec.method})", "",
         ),
         "blank": (
             "of --what occlusion: blanked patches become the mean colour, noise, or what is around (default: mean)", "",

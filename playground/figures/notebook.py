@@ -25,7 +25,7 @@ from playground.figures.drawing.spec import HEAT, VALUES, Spec, query_name
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
 from playground.models import source
-from playground.relevance import Method
+from playground.relevance import DEFAULT_METHOD, Method
 from playground.tracing import Query, Scale, Trace, index
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
@@ -156,7 +156,7 @@ def figure(
     direction: Direction = "row",
     label: str | int = "",
     text: str = "",
-    method: Method = "gradient",
+    method: Method = DEFAULT_METHOD,
     blank: Filling = "mean",
     other: Trace | Sequence[Trace] | None = None,
     rows: str | None = None,

@@ -7,16 +7,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 from playground.figures.bundle import NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
 from playground.lessons import teaching
-from playground.lessons.teaching import ASKING_TOKEN, TOKENS, VALUES
+from playground.lessons.teaching import ASKING_TOKEN, COMMA_LANGUAGES, TOKENS, VALUES, local, sheet_words
 from playground.numbers import percent
 
 SHEET_TEMPLATE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <title>{title}</title>
@@ -49,9 +48,11 @@ FORMULAS = (
 )
 
 
-def sheet(name: str) -> str:
+def sheet(name: str, language: str = "en") -> str:
     """The HTML of a sheet to print."""
-    return SHEET_TEMPLATE.format(title=teaching.SHEETS[name].lstrip("… "), body=SHEETS[name]())
+    kind, is_key = name.removesuffix("-key"), name.endswith("-key")
+    title = sheet_words(language)[kind]
+    return SHEET_TEMPLATE.format(title=title, language=language, body=SHEETS[name](is_key, language))
 
 
 def _words(text: str) -> str:
@@ -64,77 +65,84 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def handout(key: bool) -> str:
-    """One row by hand, and questions on the back. `key`: the teacher's copy, with the numbers filled in."""
-    given, asker = teaching.sheet(), TOKENS[ASKING_TOKEN]
+def _title(title: str, is_key: bool, words: dict[str, str]) -> str:
+    return f"<h1>{words['key'].format(title=title) if is_key else title}</h1>"
+
+
+def handout(is_key: bool, language: str) -> str:
+    """One row by hand, and questions on the back. `is_key`: the teacher's copy, with the numbers filled in."""
+    given, asker, words = teaching.sheet(), TOKENS[ASKING_TOKEN], sheet_words(language)
+
+    def write(number: float, digits: int = 2) -> str:
+        return local(f"{number:.{digits}f}", language)
+
+    comma = "; " if language in COMMA_LANGUAGES else ", "  # between two numbers
     tokens = [
-        (TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (given.queries[i], given.keys[i])), str(VALUES[i]))
+        (TOKENS[i], *(f"({write(x, 1)}{comma}{write(y, 1)})" for x, y in (given.queries[i], given.keys[i])),
+         str(VALUES[i]))
         for i in range(len(TOKENS))
-    ]
+    ]  # fmt: skip
     columns = zip(given.products, given.scores, given.powers, given.weights, VALUES, strict=True)
     steps = [
-        (TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5))
+        (TOKENS[i], *((write(p), write(s), write(e), write(w, 3), write(w * v)) if is_key else ("",) * 5))
         for i, (p, s, e, w, v) in enumerate(columns)
     ]
-    steps += [("sum", "", "", *((f"{sum(given.powers):.2f}", "1", f"{given.mixture:.2f}") if key else ("", "", "")))]
+    totals = (write(sum(given.powers)), "1", write(given.mixture)) if is_key else ("", "", "")
     all_rows = [
-        (letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1")
+        (letter, *((write(weight, 3) for weight in row) if is_key else ("",) * len(TOKENS)), "1")
         for letter, row in zip(TOKENS, given.all_rows, strict=True)
     ]
+    numbers = {"asker": asker, **_answers(given, write, language)}
     questions = [
-        f'<div class="question"><b>{_words(asks)}</b><div class="answer">{_words(answer) if key else ""}</div></div>'
-        for asks, answer in _questions(given)
+        f'<div class="question"><b>{_words(words[f"ask{n}"].format(**numbers))}</b>'
+        f'<div class="answer">{_words(words[f"answer{n}"].format(**numbers)) if is_key else ""}</div></div>'
+        for n in range(1, 6)
     ]
-    instruction = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
     return "\n".join([
-        f"<h1>Attention by hand{': the key' if key else ''}</h1>",
-        "<p>Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of "
-        f"weights of token {asker}, and what {asker} receives. A calculator helps; two decimals are enough.</p>",
-        _table(("token", "query <i>q</i>", "key <i>k</i>", "value <i>v</i>"), tokens),
-        f"<p>1. Multiply {asker}'s query with each key. 2. Divide by the root of two, 1.41: the score. 3. Take e to "
-        "that power. 4. Add the nine powers up. Each weight is a power divided by this sum. 5. Mix the values: add up "
-        "weight × value.</p>",
+        _title(words["handout"], is_key, words),
+        f"<p>{words['intro'].format(asker=asker)}</p>",
+        _table(
+            (words["token"], f"{words['query']} <i>q</i>", f"{words['keyColumn']} <i>k</i>",
+             f"{words['value']} <i>v</i>"), tokens,
+        ),
+        f"<p>{words['steps'].format(asker=asker)}</p>",
         f'<p class="formulas">{"".join(f"<span>{formula}</span>" for formula in FORMULAS)}</p>',
         _table(
-            ("for key", "<i>q · k<sub>j</sub></i>", "÷ √2 = <i>s<sub>j</sub></i>", "e<sup><i>s<sub>j</sub></i></sup>",
-             "weight <i>a<sub>j</sub></i>", "<i>a<sub>j</sub> v<sub>j</sub></i>"), steps,
+            (words["forKey"], "<i>q · k<sub>j</sub></i>", "÷ √2 = <i>s<sub>j</sub></i>",
+             "e<sup><i>s<sub>j</sub></i></sup>", f"{words['weight']} <i>a<sub>j</sub></i>",
+             "<i>a<sub>j</sub> v<sub>j</sub></i>"), [*steps, (words["sum"], "", "", *totals)],
         ),
-        "<p>Check on the screen: page By hand, Start again. The questions are on the back.</p>",
-        f"<h1>What the row says{': the key' if key else ''}</h1>",
+        f"<p>{words['check']}</p>",
+        _title(words["back"], is_key, words),
         *questions,
-        f"<p>All rows. {instruction}; {asker}'s is on the front. Every row sums to 1.</p>",
-        _table(("asks", *TOKENS, "sum"), all_rows),
+        f"<p>{words['allRows'].format(asker=asker)}</p>",
+        _table((words["asks"], *TOKENS, words["sum"]), all_rows),
     ])  # fmt: skip
 
 
-def _questions(given: teaching.Sheet) -> list[tuple[str, str]]:
-    """(question, answer) on the back of the handout."""
-    asker = TOKENS[ASKING_TOKEN]
+def _answers(given: teaching.Sheet, write: Callable[[float, int], str], language: str) -> dict[str, str]:
+    """What the answers on the back of the handout say."""
     first, second, *_ = sorted(range(len(TOKENS)), key=given.weights.__getitem__, reverse=True)
-    best, largest = TOKENS[first], given.weights[first]
-    return [
-        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?",
-         f"{best}, with {percent(largest)}. No: {best} gives {asker} {percent(given.all_rows[first][ASKING_TOKEN])}. "
-         f"Its row comes from {best}'s query and {asker}'s key."),
-        (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
-        ("Add 5 to every score. Which weight changes?", "None: only differences count."),
-        (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?",
-         f"Each is divided by what is left, 1 − {largest:.3f}: {TOKENS[second]} rises from {given.weights[second]:.3f} "
-         f"to {given.weights[second] / (1 - largest):.3f}."),
-        (f"What is the most, and the least, that {asker} can receive?",
-         f"{max(VALUES)} and {min(VALUES)}: a weighted mean lies between the smallest and the largest value."),
-    ]  # fmt: skip
+    largest = given.weights[first]
+    return {
+        "best": TOKENS[first], "largest": local(percent(largest), language),
+        "returned": local(percent(given.all_rows[first][ASKING_TOKEN]), language),
+        "even": write(1 / 9, 3), "most": write(largest, 3), "second": TOKENS[second],
+        "before": write(given.weights[second], 3), "after": write(given.weights[second] / (1 - largest), 3),
+        "highest": str(max(VALUES)), "lowest": str(min(VALUES)),
+    }  # fmt: skip
 
 
-def quiz(key: bool) -> str:
-    lines = [f"<h1>Thirteen questions on attention{': the key' if key else ''}</h1>"]
-    for number, question in enumerate(teaching.quiz(), start=1):
+def quiz(is_key: bool, language: str) -> str:
+    words = sheet_words(language)
+    lines = [_title(words["quiz"], is_key, words)]
+    for number, question in enumerate(teaching.quiz(language), start=1):
         options = [
-            f"<div>{'☒' if key else '☐'} {'abcd'[position]}) {_words(option)}</div>"
+            f"<div>{'☒' if is_key else '☐'} {teaching.OPTION_KEYS[position]}) {_words(option)}</div>"
             for position, option in enumerate(question.options)
-            if not key or position == question.right  # without the wrong answers, the key fits on two sides
+            if not is_key or position == question.right  # without the wrong answers, the key fits on two sides
         ]
-        why = f'<div class="why">{_words(question.why)}</div>' if key else ""
+        why = f'<div class="why">{_words(question.why)}</div>' if is_key else ""
         lines.append(
             f'<div class="question"><b>{number}. {_words(question.asks)}</b>'
             f'<div class="options">{"".join(options)}</div>{why}</div>'
@@ -142,9 +150,8 @@ def quiz(key: bool) -> str:
     return "\n".join(lines)
 
 
-SHEETS: dict[str, Callable[[], str]] = {
-    "handout": partial(handout, key=False), "handout-key": partial(handout, key=True),
-    "quiz": partial(quiz, key=False), "quiz-key": partial(quiz, key=True),
+SHEETS: dict[str, Callable[[bool, str], str]] = {
+    "handout": handout, "handout-key": handout, "quiz": quiz, "quiz-key": quiz
 }  # fmt: skip
 
 
@@ -162,7 +169,7 @@ PAGE_TEMPLATE = """<!doctype html>
 </head>
 <body>
 <main id="place"><noscript>These slides need JavaScript; they ask nobody for anything.</noscript></main>
-<nav><small>{credit}</small><span id="count"></span><button id="notes">notes (N)</button>
+<nav><small>{credit}</small><span id="count"></span><button id="notes">notes in a window (N)</button>
 <button id="back" aria-label="the slide before">←</button><button id="on" aria-label="the next slide">→</button></nav>
 <script type="application/json" id="slides">{slides}</script>
 {scripts}

@@ -130,7 +130,7 @@ PARTS = {
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
         (
-            ("self.fc2(self.hidden(tokens))", "MLP(z) = h W_2 + b_2"),
+            ('self.fc2(at("mlp.hidden", self.hidden(tokens)))', "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
             ("return self.act(gate) * x", "gated: h = SiLU(z W_g) ⊙ z W_1"),
             ("return self.act(x)", "h = GELU(z W_1 + b_1)"),
@@ -142,8 +142,8 @@ PARTS = {
         (vit.Block,),
         (
             ("mixture, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
-            ('x = x + at("attention", self.ls1(mixture))', "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
-            ('x = x + at("mlp", self.ls2(', "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
+            ('x + at("attention", self.ls1(mixture))', "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
+            ('x + at("mlp", self.ls2(', "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
         ),
     ),
     "answer": Section(

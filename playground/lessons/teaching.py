@@ -5,8 +5,12 @@ The page Teach shows it, and figures/teaching.py prints it.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
 
 from playground.analysis import by_hand
 from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
@@ -15,7 +19,6 @@ from playground.lessons.registry import LESSONS
 ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
 FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
-ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Scene:
     @property
     def words_for_class(self) -> dict[str, str]:
         """The words of an address that hides what a class does not need and fixes a lesson's model and sample, so that
-        all see the same; the story opens with the photograph that opens the app."""
+        all see the same; the page Teach puts its own picture and model in their place."""
         return ({} if self.story else FIXED_WORDS) | self.words | {"class": "yes"}
 
 
@@ -110,7 +113,7 @@ SCENES = {
     ),
     "hands": Scene(
         14, "By hand",
-        f"Hand out the sheet; {ROW_DIVISION}. Guess on the screen, then drag an arrow and compare.",
+        "Hand out the sheet; each pair of seats computes one row. Guess on the screen, then drag an arrow and compare.",
         "by_hand", {"step": "arrows"},
     ),
     "cut": Scene(
@@ -237,90 +240,66 @@ class QuizQuestion:
     why: str
 
 
-def quiz() -> tuple[QuizQuestion, ...]:
+QUIZ_RIGHT = (1, 0, 0, 2, 2, 1, 3, 2, 1, 1, 1, 1, 2)  # the right option of each question
+OPTION_KEYS = "abcd"
+
+
+def quiz(language: str = "en") -> tuple[QuizQuestion, ...]:
+    words = sheet_words(language)
     tokens, more_tokens = (224 // 16) ** 2, (384 // 16) ** 2
-    return (
+    numbers = {
+        "tokens": tokens, "more": more_tokens, "times": local(f"{(more_tokens / tokens) ** 2:.1f}", language),
+        "ratio": f"{math.exp(8):,.0f}" if language == "en" else f"{math.exp(8):.0f}",
+    }  # fmt: skip
+    return tuple(
         QuizQuestion(
-            "A picture of 224 × 224 pixels is cut into patches of 16 × 16. How many patches are that?",
-            ("14", "196", "256", "3,136"), 1, f"224 ÷ 16 = 14 along each side, and 14 × 14 = {tokens}.",
-        ),
-        QuizQuestion(
-            "What is compared with what to give a score?",
-            ("a query with a key", "a query with a value", "a key with a value", "two patches' pixels"), 0,
-            "Score = q·k. The value only comes in when the weights are known.",
-        ),
-        QuizQuestion(
-            "What do the weights of one row sum to?",
-            ("1", "the number of tokens", "d_k", "it depends on the picture"), 0,
-            "The softmax divides by the sum of the row.",
-        ),
-        QuizQuestion(
-            "One key's score is 8 higher than another's. How do their weights compare?",
-            ("8 times", "64 times", "about 3,000 times", "they differ by 8 %"), 2,
-            f"The ratio of two weights is e to the difference of their scores: e⁸ = {math.exp(8):,.0f}.",
-        ),
-        QuizQuestion(
-            "Without 1/√d_k, what happens to a row of random scores when d_k grows?",
-            ("nothing", "it becomes even", "one key takes nearly all", "all weights become 0"), 2,
-            "The scores' standard deviation grows like √d_k, and the softmax of widely spread scores picks one key.",
-        ),
-        QuizQuestion(
-            "A width of 512 is shared among 8 heads. By what are the scores divided?",
-            ("√512", "√64", "64", "512"), 1, "Each head has 512 ÷ 8 = 64 numbers, so d_k = 64.",
-        ),
-        QuizQuestion(
-            "In which step do tokens not influence each other?",
-            ("QKᵀ", "softmax", "× V", "the MLP"), 3, "The MLP is applied to each token separately.",
-        ),
-        QuizQuestion(
-            "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
-            ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
-            f"{tokens} patches become {more_tokens}, and scores go with the square: {(more_tokens / tokens) ** 2:.1f} "
-            "times.",
-        ),
-        QuizQuestion(
-            "To hide a token from all others, one",
-            ("sets its scores to 0", "adds −∞ to all scores with its key", "sets its value to 0", "deletes its "
-            "query"), 1,
-            "e to the power of −∞ is 0, and each row still sums to 1. A score of 0 gives e⁰ = 1 before the division; a "
-            "value of 0 still takes its share of the weight; and its query only says what the token itself looks at.",
-        ),
-        QuizQuestion(
-            "The brightest patch in a map of weights is the patch that",
-            ("the answer depends on most", "has the largest share in this head's mixture", "has the longest value",
-             "looks most like the query patch"), 1,
-            "A weight is a share. Importance, length and likeness are other questions.",
-        ),
-        QuizQuestion(
-            "The patches of a picture are shuffled, and no positions are added. Attention then",
-            ("gives random answers", "gives the same answers, shuffled along", "gives the same answers in their order",
-             "fails"),
-            1,
-            "A score is q·k of two tokens, and neither says where it stands. Positions are added because of that.",
-        ),
-        QuizQuestion(
-            "What attention returns for a token",
-            ("replaces the token", "is added to the token", "is multiplied with the token", "goes to the next one"), 1,
-            "x + push: the residual stream. What the token was stays in the sum, and goes past attention.",
-        ),
-        QuizQuestion(
-            "Where do the class token’s numbers come from, before the first layer?",
-            ("the mean of all patches", "the patch in the middle", "they were learned, the same for every picture",
-             "the label of the picture"), 2,
-            "It takes in this picture in the layers, from the patches, as every token does.",
-        ),
-    )  # fmt: skip
+            words[f"quiz{n}"],
+            tuple(words[f"quiz{n}{key}"] for key in OPTION_KEYS),
+            right,
+            words[f"quiz{n}why"].format(**numbers),
+        )
+        for n, right in enumerate(QUIZ_RIGHT, 1)
+    )
+
+
+WORDS = Path(__file__).parent.parent / "microscope" / "words"  # a file for each language
+LANGUAGES = ("en", "de", "zh", "es", "fr")
+COMMA_LANGUAGES = ("de", "es", "fr")  # as in microscope/core/numbers.js
+
+
+def local(number: str, language: str) -> str:
+    return number.replace(".", ",") if language in COMMA_LANGUAGES else number
+
+
+@cache
+def sheet_words(language: str) -> dict[str, str]:
+    """The words of the handout and the quiz: the table SHEETS_… of a language's file. A value is one string, or the
+    lines of one."""
+    text = (WORDS / f"{language}.js").read_text(encoding="utf-8")
+    table = text.partition(f"export const SHEETS_{language.upper()} = ")[2].partition("\n};")[0] + "}"
+    table = re.sub(r"^(\s*)(\w+):", r'\1"\2":', table, flags=re.MULTILINE)
+    values = json.loads(re.sub(r",(\s*[\]}])", r"\1", table))
+    lines = {key: [value] if isinstance(value, str) else value for key, value in values.items()}
+    return {key: ("" if language == "zh" else " ").join(value) for key, value in lines.items()}
 
 
 def as_data() -> dict[str, object]:
     return {
         "plans": {str(minutes): keys for minutes, keys in PLANS.items()},
         "scenes": {
-            key: {"title": scene.title, "minutes": scene.minutes, "do": scene.do, "story": scene.story, **_links(scene)}
+            key: {
+                "title": scene.title,
+                "minutes": scene.minutes,
+                "do": scene.do,
+                "story": scene.story,
+                "asks": _asks(scene),
+                **_links(scene),
+            }
             for key, scene in SCENES.items()
         },
         "notes": [{"heard": note.heard, "true": note.true, **_links(note.show)} for note in MISCONCEPTIONS],
         "quiz": [asdict(question) for question in quiz()],
+        "quizzes": {language: [asdict(question) for question in quiz(language)] for language in LANGUAGES},
         "sheets": SHEETS,
         "outcomes": [
             {"page": name, "step": step, "can": lesson.outcomes[record.question]}
@@ -329,6 +308,12 @@ def as_data() -> dict[str, object]:
             if record.question in lesson.outcomes
         ],
     }
+
+
+def _asks(scene: Scene) -> bool:
+    """Whether a class is asked a question there. The story knows itself which of its scenes ask."""
+    lesson = LESSONS.get(scene.page)
+    return lesson is not None and bool(lesson.steps[scene.words.get("step", next(iter(lesson.steps)))].question)
 
 
 def _links(scene: Scene) -> dict[str, object]:

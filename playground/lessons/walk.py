@@ -137,7 +137,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         axes,
         "(tokens × width) + (tokens × width) = (tokens × width)",
         Block.forward,
-        ('x = x + at("attention", self.ls1(mixture))',),
+        ('x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
     return [first_step, *_middle_steps(Attention.forward, "LN(x)", "width", "width", extra_sentences), last_step]

@@ -20,7 +20,7 @@ from torch import Tensor
 from playground.assets import SAMPLES
 from playground.errors import PlaygroundError, warn
 from playground.pictures import images
-from playground.vit import MLP, Block, Config, VisionTransformer
+from playground.vit import MLP, At, Block, Config, VisionTransformer, untouched
 
 SUFFIX = "+registers"  # of a model's name: load("NAME+registers") is load("NAME", registers=1)
 COUNTS = (1, 2, 5, 10, 20, 50)  # of neurons that are moved: the fewest that leave no outlier
@@ -136,8 +136,8 @@ class RegisterMLP(MLP):
         super().__init__(c)
         self.neurons, self.token = list(neurons), token
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.fc2(self.hidden(x))  # of all tokens at once: the largest is one of them
+    def forward(self, x: Tensor, at: At = untouched) -> Tensor:
+        return self.fc2(at("mlp.hidden", self.hidden(x)))  # of all tokens at once: the largest is one of them
 
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)

@@ -31,7 +31,7 @@ from playground.pack import (
     upper_layer,
 )
 from playground.vit import QKV, At, Rotation, VisionTransformer, untouched
-from playground.vit_parts import WeightVersions, value_norms
+from playground.vit_parts import WeightVersions, like, value_norms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +199,7 @@ class Record:
     def intervening(self) -> At:
         """The cuts and `at` of the pass in one function, for another pass."""
         cut, at = self.cuts.at(), self.at
-        return lambda point, x: at(point, cut(point, x))
+        return like(at, lambda point, x: at(point, cut(point, x)))
 
     @property
     def outdated(self) -> bool:

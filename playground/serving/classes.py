@@ -132,7 +132,8 @@ class Class:
         self.scene: Mapping[str, object] = {"name": ""}
         self.questions: dict[str, Question] = {}  # name of a scene -> its question
         self.earlier_questions: deque[Question] = deque(maxlen=MOST_QUESTIONS)  # asked in a scene that asks another
-        self.question_count = 0  # number of questions asked so far
+        self.question_count = 0  # number of times that a question was asked
+        self.planned = 0  # number of questions in the lecturer's plan; 0 if the class has none
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
         self.root = ""  # the app's address for phones
         self.reachable_command = ""  # the command that makes the app reachable for phones; "" if it is reachable

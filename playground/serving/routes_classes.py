@@ -222,7 +222,8 @@ async def picture(request: Request) -> Response:
 @own_pages_only
 @_answering_refusals
 async def start(request: Request) -> Response:
-    """Starts a class. The message's field `root` is the app's address in the lecturer's browser."""
+    """Starts a class. `root` in the message: the app's address in the lecturer's browser; `planned`: the number of
+    questions in the plan, if there is one."""
     message = await read_message(request, PHONE_BYTES)
     root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
@@ -230,6 +231,7 @@ async def start(request: Request) -> Response:
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
     group = classes.classes().start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
     group.root, group.reachable_command = root, reachable_command
+    group.planned = planned if _is_whole(planned := message.get("planned"), 0, classes.MOST_QUESTIONS) else 0
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
 
@@ -299,7 +301,8 @@ def _lecturer_state(group: Class) -> dict:
         "phones": len(group.phones),
         "networks": len({household(address) for address in group.crowd.holdings.by_address}),
         "largest": len(group.crowd.of_fullest_network()),
-        "asked": group.question_count,
+        "asked": len(group.questions),
+        "planned": group.planned,
         "scene": group.scene,
         "question": question_record,
         "qr": ["".join(map(str, row)) for row in segno.make_qr(group.address).matrix],

@@ -24,13 +24,17 @@ def material(request: Request) -> Response:
 @answered
 def sheet(request: Request) -> Response:
     from playground.figures import teaching as printed
+    from playground.lessons.teaching import LANGUAGES
 
-    name = request.path_params["name"]
+    name, language = request.path_params["name"], request.query_params.get("language", "en")
     if name not in printed.SHEETS:
         raise Refused(f"There is no such sheet; there are {', '.join(printed.SHEETS)}.", 404)
+    if language not in LANGUAGES:
+        raise Refused(f"The sheets speak {', '.join(LANGUAGES)}; asked was {language[:20]!r}.")
     # its styles are inline, which this server's policy forbids: it opens from the disk
-    headers = {"Cache-Control": AN_HOUR, "Content-Disposition": f'attachment; filename="{name}.html"'}
-    return Response(printed.sheet(name), headers=headers, media_type="text/html; charset=utf-8")
+    file = name if language == "en" else f"{name}-{language}"
+    headers = {"Cache-Control": AN_HOUR, "Content-Disposition": f'attachment; filename="{file}.html"'}
+    return Response(printed.sheet(name, language), headers=headers, media_type="text/html; charset=utf-8")
 
 
 @answered

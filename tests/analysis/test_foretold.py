@@ -13,6 +13,7 @@ from playground.analysis import faithfulness, occlusion
 from playground.analysis.occlusion import Target
 from playground.assets import FAITHFULNESS
 from playground.figures.drawing.ways import WAYS
+from playground.relevance import DEFAULT_METHOD, SIGNED_METHODS
 
 QUERY = (4, 4)
 ATTRIBUTIONS = [name for name, way in WAYS.items() if way.attributes]
@@ -22,14 +23,14 @@ def ranks(values) -> np.ndarray:
     return pandas.Series(values).rank().to_numpy()
 
 
-@pytest.mark.parametrize("method", ["gradient", "rollout"])
+@pytest.mark.parametrize("method", ["gradient", DEFAULT_METHOD, "rollout"])
 def test_foretold_is_the_rank_correlation_of_map_and_moves(small_trace, method):
     foretold = small_trace.foretells(QUERY, method=method)
     side = occlusion.side_of(small_trace.grid)
     blocks = occlusion.blocks(small_trace.grid, side)
     x = small_trace.features()[small_trace.token(QUERY)]
     vit, moves, relevance_sums = small_trace.vit, [], []
-    map_ = small_trace.rollout(QUERY) if method == "rollout" else small_trace.relevance(QUERY)
+    map_ = small_trace.rollout(QUERY) if method == "rollout" else small_trace.relevance(QUERY, method=method)
     for block in blocks:
         pixels = occlusion.blanked_picture(small_trace.input, block, small_trace.patch_size)
         with torch.no_grad():
@@ -68,7 +69,7 @@ def saved_text(trace, file, **options) -> str:
 @pytest.mark.parametrize("what", ATTRIBUTIONS)
 def test_a_figure_and_its_numbers_state_the_correlation_with_blanking(what, small, picture, tmp_path):
     bundled_trace = playground.trace("bundled", "meadow")
-    method = "gradient" if what == "relevance" else what
+    method = DEFAULT_METHOD if what == "relevance" else what
     expected = faithfulness.foretold_table()["bundled"][method]
     fact = f": {expected.correlation:.2f}, mean of {expected.pictures} photographs (a random map"
     assert f"blanking in our small ViT{fact}" in saved_text(bundled_trace, tmp_path / "a.txt", what=what)
@@ -91,3 +92,11 @@ def test_a_model_with_changed_weights_is_not_looked_up_in_the_table():
         vit.blocks[0].mlp.fc2.bias.add_(1)
     trace = playground.trace(vit, "meadow")
     assert faithfulness.foretold_for(trace, Target(query=QUERY), "gradient") is None
+
+
+@pytest.mark.parametrize("measure", ["rank_correlation", "saco"])
+def test_the_default_method_foretells_best_of_those_with_a_sign(measure):
+    scores = pandas.read_csv(FAITHFULNESS)
+    means = scores[scores["pointing"].isna()].groupby(["model", "method"])[measure].mean()
+    for model in ("bundled", "dinov2-small"):
+        assert max(SIGNED_METHODS, key=lambda method: means[model, method]) == DEFAULT_METHOD

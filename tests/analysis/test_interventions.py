@@ -10,7 +10,7 @@ from conftest import SMALL, scramble
 from PIL import Image
 
 import playground
-from playground import PlaygroundError, cuts
+from playground import PlaygroundError, cuts, relevance
 from playground.vit import VisionTransformer
 
 CLOSE = {"atol": 2e-5, "rtol": 2e-4}
@@ -59,7 +59,9 @@ def timm_pass(model, pixels, intervene=lambda layer, name, x: x):
             q, k, v = step(layer, "queries", q), step(layer, "keys", k), step(layer, "values", v)
             z = step(layer, "z", (q @ k.mT * attn.scale).softmax(-1) @ v)
             x = x + step(layer, "attention", block.ls1(attn.proj(z.transpose(1, 2).reshape(B, N, D))))
-            x = x + step(layer, "mlp", block.ls2(block.mlp(block.norm2(x))))
+            x = step(layer, "middle", x)
+            hidden = step(layer, "hidden", block.mlp.act(block.mlp.fc1(block.norm2(x))))
+            x = x + step(layer, "mlp", block.ls2(block.mlp.fc2(hidden)))
             x = step(layer, "residual", x)
         return model.head(model.norm(x)[:, 0]), tensors
 
@@ -218,8 +220,9 @@ def test_occlusion_is_a_loop_over_blocks(timm_vit, two_traces):
 
 
 def test_our_points_correspond_to_transformer_lens_s(timm_vit, two_traces, our_vit):
-    """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block
-    correspond to our queries, keys, values, heads, attention, mlp and residual."""
+    """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_resid_mid, mlp.hook_post, hook_mlp_out and hook_resid_post of
+    a TransformerLens block correspond to our queries, keys, values, heads, attention, residual.middle, mlp.hidden, mlp
+    and residual; hook_resid_pre is the residual of the layer before, or the embedding."""
     tensors = {}
 
     def keep(point, x):
@@ -231,11 +234,48 @@ def test_our_points_correspond_to_transformer_lens_s(timm_vit, two_traces, our_v
     _, clean_tensors = timm_pass(timm_vit, two_traces[0].input)
     names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
     names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
+    names |= {"residual.middle": "middle", "mlp.hidden": "hidden"}
     for layer in range(4):
         for ours_name, their_name in names.items():
             torch.testing.assert_close(
                 tensors[f"layers.{layer}.{ours_name}"], clean_tensors[layer, their_name], **CLOSE
             )
+
+
+@pytest.mark.parametrize("point", ["middle", "hidden"])
+def test_what_is_put_between_attention_and_mlp_or_inside_the_mlp_goes_on_as_in_the_loop(timm_vit, two_traces, point):
+    def half(x):
+        return torch.cat([x[:, :5], x[:, 5:] / 2], dim=1)
+
+    logits, _ = timm_pass(
+        timm_vit, two_traces[0].input, lambda layer, name, x: half(x) if (layer, name) == (1, point) else x
+    )
+    our_point = {"middle": "layers.1.residual.middle", "hidden": "layers.1.mlp.hidden"}[point]
+    changed = two_traces[0].again({our_point: half})
+    torch.testing.assert_close(changed.logits, logits[0], **CLOSE)
+    assert (changed.logits - two_traces[0].logits).abs().max() > 1e-3
+
+
+def test_of_a_long_sequence_the_hidden_numbers_of_all_tokens_come_at_once_where_somebody_asks(small, picture):
+    shapes = []
+
+    def first_patch_off(x):
+        shapes.append(tuple(x.shape))
+        return torch.cat([x[:, :3], x[:, 3:4] * 0, x[:, 4:]], dim=1)
+
+    plain = playground.trace(small, picture, size=(272, 272))  # 1,159 tokens
+    changed = plain.again({"layers.1.mlp.hidden": first_patch_off})
+    assert shapes == [(1, plain.tokens, 96)]
+    expected = small.blocks[1].mlp.fc2.bias
+    moved = {}
+    changed.again({"layers.1.mlp": lambda x: moved.setdefault("mlp", x)})
+    torch.testing.assert_close(moved["mlp"][0, 3], expected.detach(), **CLOSE)
+    torch.testing.assert_close(changed.features(0), plain.features(0))
+    assert (
+        (changed.features(1) - plain.features(1))[:3].abs().max()
+        < 1e-5
+        < (changed.features(1) - plain.features(1))[3].abs().max()
+    )
 
 
 def test_what_is_computed_from_a_changed_pass_is_changed_too(timm_vit, two_traces):
@@ -262,8 +302,10 @@ CONFIG_CHANGES = [
 
 
 @pytest.mark.parametrize("config_changes", [{}, *CONFIG_CHANGES], ids=str)
+@pytest.mark.parametrize("keeps_layers", [True, False], ids=["kept", "recomputed"])
 @pytest.mark.parametrize("method", ["gradient", "chefer", "legrad"])
-def test_the_relevance_of_a_changed_pass_equals_autograd_s(picture, config_changes, method):
+def test_the_relevance_of_a_changed_pass_equals_autograd_s(picture, config_changes, method, keeps_layers, monkeypatch):
+    monkeypatch.setattr(relevance, "MOST_KEPT_BYTES", 2**27 * keeps_layers)
     vit = scramble(VisionTransformer(replace(SMALL, **config_changes)))
     gains = {
         point: torch.rand(1, generator=torch.Generator().manual_seed(i)) + 0.5 for i, point in enumerate(vit.points())

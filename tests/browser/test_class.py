@@ -95,9 +95,9 @@ def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_ans
     lecturer.hides_the_answers()
     assert lecturer.page.locator(".lens.untouched").count(), "the row is shown before the answer"
     lecturer.press("Reveal the guesses")
-    lecturer.page.locator(".class-map .guessed").nth(2).wait_for()
+    lecturer.page.locator(".stage .story-over .guessed").nth(2).wait_for()
     phones[0].page.locator(".class-map .mine").wait_for()
-    assert not lecturer.page.locator(".class-map .truth").count()
+    assert not lecturer.page.locator(".story-over .hears").count()
     assert not phones[0].page.locator(".class-map .truth").count()
     lecturer.press("Discuss, then guess again")
     phones[0].touch(0.2, 0.6)
@@ -107,7 +107,7 @@ def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_ans
     lecturer.reads("First guess · 3 guesses")
     lecturer.reads("Second guess · 1 guess")
     lecturer.press("Show the answer")
-    lecturer.page.locator(".class-map .truth").first.wait_for()
+    lecturer.page.locator(".story-over .hears").first.wait_for()
     lecturer.page.locator(".story-after a").wait_for()
     for phone in phones:
         phone.reads("The answer is framed")
@@ -153,6 +153,46 @@ def test_the_lecturer_sends_made_up_phones_away_takes_a_new_code_and_saves_the_c
     assert download.value.suggested_filename == f"class-{new_code}.csv"
     header, *rows = csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines())
     assert [row[header.index("people")] for row in rows] == ["1"]
+
+
+def test_a_class_of_a_plan_in_three_languages_reads_its_histograms_from_the_back(lecturer, arrive, server):
+    lecturer.page.goto(f"{server.url}/teach?sample=meadow&model=bundled")
+    lecturer.page.get_by_text("8 questions for phones").wait_for()
+    lecturer.page.get_by_role("link", name="Start a class that guesses together").click()
+    lecturer.page.locator(".class-code").wait_for()
+    assert "sample=meadow" in lecturer.page.url, "the plan's photograph is another one"
+    code = lecturer.page.locator(".class-code").inner_text()
+    screen = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    phones = [arrive(Phone, server.url, locale=locale, **screen).come(code) for locale in ("en", "de-DE", "zh-CN")]
+    lecturer.go(3)
+    for phone, title in zip(phones, ("Nine, or everybody", "Neun, oder alle", "九个，还是全部"), strict=True):
+        phone.reads(title)
+    lecturer.press("Open this question")
+    lecturer.reads("Question 1 of 8")
+    for guesses in ((3, 5, 7), (4, 4, 5)):
+        for phone, guess in zip(phones, guesses, strict=True):
+            phone.page.locator(".phone-number input").fill(str(guess))
+            phone.page.locator(".phone-number button").click()
+            phone.page.locator(".phone-yours").get_by_text(str(guess)).wait_for()
+        lecturer.press("Reveal the guesses")
+        lecturer.page.locator(".class-bars").first.wait_for()
+        if guesses[0] == 3:
+            lecturer.press("Discuss, then guess again")
+    lecturer.press("Show the answer")
+    for phone, words in zip(phones, ("The answer: ", "Die Antwort: ", "答案"), strict=True):
+        phone.reads(words)
+    for chart in lecturer.page.locator(".class-bars").all():
+        box = chart.bounding_box()
+        assert box["y"] + box["height"] <= 720, "a histogram lies below the fold"
+    for part in (".class-count", ".class-bars b", ".class-axis span", ".class-code", ".story-after b"):
+        size = lecturer.page.locator(part).first.evaluate("part => parseFloat(getComputedStyle(part).fontSize)")
+        assert size >= 24, f"{part}: {size}"
+    lecturer.press("Code")
+    with lecturer.page.expect_download() as download:
+        lecturer.press("Save the counts (.csv)")
+    header, *rows = csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines())
+    votes = [[row[header.index(name)] for name in ("scene", "round", "guess", "people")] for row in rows]
+    assert votes == [[*"3131"], [*"3151"], [*"3171"], [*"3242"], [*"3251"]]
 
 
 def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):

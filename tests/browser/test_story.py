@@ -59,6 +59,8 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
             assert reader.page.locator(".lens.untouched").count(), "the row is shown before it is asked for"
         reader.guess()
         assert reader.page.evaluate(READ_STORY)["base"] == story_state["base"], f"scene {n} is about another square"
+        below = reader.page.locator(".lens .story").evaluate("panel => panel.scrollHeight - panel.clientHeight")
+        assert below <= 0, f"of scene {n}, {below} px lie below the fold"
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
     assert "playground.load" in reader.story("figure").inner_text()
@@ -132,6 +134,16 @@ def test_the_scale_is_off_in_its_own_scene_alone_and_back_goes_back(reader):
     reader.page.locator(".see-says").wait_for()
 
 
+def test_the_story_goes_on_in_its_scene_on_a_finer_grid(reader):
+    former = reader.begin(STORY_ADDRESS.replace("story=1", "story=3"))
+    reader.guess()
+    address = """history.pushState(null, "", `${location.href}&detail=2`)"""
+    reader.page.evaluate(f"() => {{ {address}; dispatchEvent(new PopStateEvent('popstate')); }}")
+    reader.page.wait_for_function(f"() => ({READ_STORY})()?.base.patch > {former['base']['patch']}")
+    reader.page.get_by_role("heading", name="Nine, or everybody").wait_for()
+    reader.story("after").get_by_text("The answer: ").wait_for()
+
+
 def test_the_menu_opens_the_story_and_german_browsers_read_german(arrive, server):
     reader = arrive(Reader, server.url, locale="de-DE")
     reader.page.goto(f"{reader.url}/?sample=meadow&model=bundled&face=see")
@@ -152,6 +164,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(arrive, server):
 
 def test_ten_questions_stand_before_and_after_the_story_and_marks_count_both(reader):
     reader.begin()
+    reader.page.evaluate("localStorage.setItem('attention-playground-answers', '{damaged')")
+    reader.begin()  # what is damaged counts as absent
     reader.page.get_by_text("Ten questions first").click()
     asked = []
     for n in range(1, 11):

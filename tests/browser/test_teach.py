@@ -78,7 +78,7 @@ def test_a_plan_has_its_scenes_with_links_for_oneself_or_for_a_class(read):
         reader.page.locator(".teach-plan a").all(), teaching.scenes_of("-".join(teaching.PLANS[90])), strict=True
     ):
         href = urlsplit(anchor.get_attribute("href"))
-        assert dict(parse_qsl(href.query)) == scene.words_for_class, scene.title
+        assert dict(parse_qsl(href.query)).items() >= (scene.words_for_class | dict(parse_qsl(OF_MEADOW))).items()
         assert href.path == f"/{'' if scene.page == 'microscope' else scene.page}"
     assert reader.page.locator(".teach-minutes").last.inner_text().endswith("–90")
 
@@ -123,17 +123,24 @@ def test_each_sheet_is_downloaded_and_fills_both_sides_of_one_paper(read, tmp_pa
         for paper in ("A4", "Letter"):
             pages = PdfReader(io.BytesIO(reader.page.pdf(format=paper))).pages
             assert len(pages) == 2, f"{name} on {paper}"
+        for language in teaching.LANGUAGES[1:]:
+            reader.page.set_content(printed.sheet(name, language))
+            assert len(PdfReader(io.BytesIO(reader.page.pdf(format="A4"))).pages) <= 2, f"{name} in {language}"
 
 
 def test_the_quiz_explains_and_counts_each_answer(read):
     reader = read("part=quiz")
     question, field = teaching.quiz()[0], reader.page.locator(".teach-quiz fieldset").first
     field.get_by_label(question.options[0], exact=True).check()
-    assert field.locator(".teach-verdict").inner_text() == f"No: {question.options[question.right]}. {question.why}"
+    said = f"The answer: {question.options[question.right]}. {question.why}"
+    assert field.locator(".teach-verdict").inner_text() == said
     assert "0 of 1 right" in reader.page.locator(".teach-total").inner_text()
     field.get_by_label(question.options[question.right], exact=True).check()
     assert field.locator(".teach-verdict").inner_text() == f"Right. {question.why}"
     assert "1 of 1 right" in reader.page.locator(".teach-total").inner_text()
+    reader.page.get_by_role("button", name="中文").click()
+    reader.page.get_by_text(teaching.quiz("zh")[12].asks).wait_for()
+    assert reader.page.locator(".teach-quiz").get_attribute("lang") == "zh"
 
 
 def test_the_questions_are_saved_for_a_learning_platform(read, tmp_path):
@@ -163,10 +170,17 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     slides.goto((tmp_path / "slides.html").as_uri())
     story = slides.frame_locator("iframe")
     story.get_by_text("The story · 8 of 14").wait_for()
-    slides.keyboard.press("n")
-    slides.locator(".notes:visible").first.wait_for()
+    with slides.expect_popup() as notes_window:
+        slides.keyboard.press("n")
+    notes, advice = notes_window.value, [teaching.SCENES[key].do.split(".")[0] for key in ("8", "scale")]
+    notes.get_by_text(advice[0]).wait_for()
     story.get_by_role("heading").first.press("PageDown")  # a clicker's key, inside the frame
     slides.get_by_text("2 of 7").wait_for()
+    notes.get_by_text(advice[1]).wait_for()
+    assert advice[1] not in slides.locator("body").inner_text(), "the room reads the notes"
+    notes.keyboard.press("ArrowLeft")
+    slides.get_by_text("1 of 7").wait_for()
+    notes.keyboard.press("ArrowRight")
     assert slides.locator("iframe").is_hidden()
     slides.locator(".guess:visible").wait_for()
     slides.get_by_role("button", name="the next slide").click()
@@ -176,6 +190,12 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     for _ in range(2):
         slides.get_by_role("button", name="the slide before").click()
     story.get_by_text("The story · 8 of 14").wait_for()  # the story is where the presenter left it
+    slides.locator(".slide:nth-child(2) .printed p").first.wait_for(state="attached")
+    paper = "".join(page.extract_text() for page in PdfReader(io.BytesIO(slides.pdf())).pages)
+    paper = re.sub(r"\s+", " ", paper)
+    for words in ("Why divide by", "The largest share goes from", "64 random keys", teaching.quiz()[0].asks):
+        assert words in paper, f"paper lacks {words!r}"
+    assert not any(words in paper for words in advice), "paper for the room has the notes"
     assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
 
 

@@ -133,7 +133,7 @@ def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, small_t
     *_, (tokens, _) = small.layers(x, None)
     small.classify(tokens)[0, 3].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
-    facts, record = numbers_of(small_trace, tmp_path, what="relevance", label=3)
+    facts, record = numbers_of(small_trace, tmp_path, what="relevance", label=3, method="gradient")
     np.testing.assert_allclose(record["values"], expected / expected.abs().sum(), atol=1e-6)
     assert record["sign"] == facts["sign"] == "+ speaks for it, - against it"
     assert (record["label"], record["made"]) == ("3", "gradient × input")

@@ -57,6 +57,7 @@ def test_the_browser_has_the_same_ways_with_words_of_its_own():
     assert browser["FIRST_WAY"] == FIRST_WAY
     assert list(browser["WAYS"]) == list(WAYS)
     assert browser["FORETOLD"] == correlations_by_model()
+    assert Spec.method == DEFAULT_METHOD
     for way in WAYS.values():
         record = browser["WAYS"][way.name]
         differing = {ours for ours, theirs in SHARED_FIELDS.items() if getattr(way, ours) != record[theirs]}

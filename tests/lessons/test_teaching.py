@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ideas import ROOT, ideas
 from twins import in_javascript
 
 from playground.figures import teaching as printed
@@ -115,6 +116,21 @@ def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():
     assert re.search(r"2,981", questions[3].why)
 
 
+@pytest.mark.parametrize("language", [tag for tag in teaching.LANGUAGES if tag != "en"])
+def test_handout_and_quiz_speak_every_language_with_its_numbers(language):
+    english, quiz = teaching.quiz(), teaching.quiz(language)
+    assert [question.right for question in quiz] == [question.right for question in english]
+    for question, original in zip(quiz, english, strict=True):
+        assert question.asks != original.asks
+        assert len(set(question.options)) == 4
+        assert set(re.findall(r"\d\d+", question.why)) >= set(re.findall(r"\b\d\d+\b", original.why.replace(",", "")))
+    handout = printed.sheet("handout-key", language)
+    assert f'<html lang="{language}">' in handout
+    decimal = in_javascript(["core/numbers"], f'return core_numbers.localNumber("{language}", "14.52");')
+    assert f"<td>{decimal}</td>" in handout
+    assert not re.search(r"\{\w+\}", handout + printed.sheet("quiz-key", language))
+
+
 @pytest.mark.parametrize("name", teaching.SHEETS)
 def test_a_sheet_has_its_numbers_or_answers_in_the_key_alone(name):
     given, quiz, text = teaching.sheet(), teaching.quiz(), printed.sheet(name)
@@ -128,18 +144,18 @@ def test_a_sheet_has_its_numbers_or_answers_in_the_key_alone(name):
     assert not re.search(r"https?:|<script|src=", text), "it asks nobody for anything"
 
 
-def test_every_idea_names_a_page_and_a_test_that_exist():
-    from playground.ui.pages import LESSONS
-
-    root, rows = Path(__file__).parent.parent.parent, []
-    names = tuple(page.name.replace("_", " ").capitalize() for page in LESSONS)
-    for line in (root / "docs" / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
-        rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    assert len(rows) > 20
-    for idea, page, test in rows:
-        scene = page.removeprefix("Story ")
-        assert scene in map(str, range(1, 15)) or page.startswith(names), idea
-        file, _, name = test.partition("::")
-        assert (root / file).is_file(), idea
-        assert not name or f"def {name}(" in (root / file).read_text(encoding="utf-8"), test
-    assert all(any(page.startswith(name) for _, page, _ in rows) for name in names)
+def test_every_idea_has_a_number_a_place_and_a_test_that_exist():
+    numbers, lessons = [], set()
+    for idea in ideas():
+        name, step, _ = idea.place
+        numbers.append(idea.number)
+        lessons.add(name)
+        if name in LESSONS:
+            assert step in LESSONS[name].steps, idea
+        else:
+            assert name in ("see", "story"), idea
+        file, _, test = idea.test.partition("::")
+        assert (ROOT / file).is_file(), idea
+        assert not test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), idea
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert lessons >= LESSONS.keys()

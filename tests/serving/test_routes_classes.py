@@ -70,6 +70,16 @@ def test_a_class_has_a_code_an_address_and_a_qr_code(group):
     assert group.http.get("/c").status_code == 200
 
 
+def test_a_class_knows_how_many_questions_its_plan_has_and_counts_each_once(http):
+    for planned, kept in ((8, 8), (None, 0), (-1, 0), ("8", 0), (10**9, 0)):
+        message = {"root": "https://attention.example.org/", "planned": planned}
+        assert http.post("/api/classes", json=message, headers=LECTURER).json()["planned"] == kept
+    group = Lecturer(http)
+    for n in (1, 1, 2):
+        group.ask(NUMBER, n=n)
+    assert group.look()["asked"] == 2
+
+
 def test_a_class_on_a_server_for_this_machine_alone_says_which_command_opens_it(http, monkeypatch):
     for root in ("http://localhost:8501/", "http://127.0.0.1:8501/", "http://[::1]:8501/"):
         reply = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()

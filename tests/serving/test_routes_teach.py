@@ -44,6 +44,10 @@ def test_every_sheet_is_there_and_never_opens_as_a_page_of_this_server():
             answer = http.get(f"/api/teach/sheets/{name}.html")
             assert answer.text == printed.sheet(name)
             assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.html"'
+        german = http.get("/api/teach/sheets/quiz.html?language=de")
+        assert german.text == printed.sheet("quiz", "de")
+        assert 'filename="quiz-de.html"' in german.headers["Content-Disposition"]
+        assert "zh" in assert_refused(http.get("/api/teach/sheets/quiz.html?language=xx"), 400)
         assert "there are handout, " in assert_refused(http.get("/api/teach/sheets/exam.html"), 404)
 
 

@@ -71,7 +71,7 @@ class Spec:
     direction: str = "row"
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
-    method: str = "gradient"  # how relevance is computed, see METHODS
+    method: str = "attnlrp"  # how relevance is computed, see METHODS
     blank: str = "mean"  # what blanked patches become
     other_image: str | None = None  # the second picture of the layout "compare"
     other_model: str | None = None

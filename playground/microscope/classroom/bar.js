@@ -11,21 +11,20 @@ export function createClassBar(head, host) {
 
   function drawHead(language) {
     const lesson = host.now();
-    const { code, phones, networks, largest, open, minutes, trouble, asked } = lesson ?? {};
-    const stateParts = [Boolean(lesson), code, phones, networks, largest, open, minutes, trouble, asked];
+    const { code, phones, networks, largest, open, minutes, trouble, asked, planned } = lesson ?? {};
+    const stateParts = [Boolean(lesson), code, phones, networks, largest, open, minutes, trouble, asked, planned];
     const key = JSON.stringify([language, stateParts, host.says(), host.shownCode()]);
     if (drawnKey === key) return;
     drawnKey = key;
     head.replaceChildren();
     const words = (name, values) => classWords(language, name, values);
     if (host.says()) appendElement(head, "p", "class-says", host.says());
-    if (!lesson) return void classButton(head, words("start"), host.begin);
+    if (!lesson) return void classButton(head, words("start"), () => host.begin());
     const line = appendElement(head, "div", "class-line");
     appendElement(line, "b", "class-code", lesson.code);
     appendElement(line, "span", "", words(networks > 1 ? "hereFrom" : "here", { count: phones, networks }));
+    if (asked) appendElement(line, "span", "", words(asked <= planned ? "askedOf" : "asked", { asked, planned }));
     classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
-    classButton(line, words(lesson.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !lesson.open }));
-    classButton(line, words("end"), () => host.act("end"));
     if (host.shownCode()) drawCode(appendElement(head, "div", "class-invites"), lesson, words);
   }
 
@@ -41,11 +40,12 @@ export function createClassBar(head, host) {
     const buttons = appendElement(box, "p", "class-line");
     classButton(buttons, words("newCode"), () => host.act("code"));
     if (state.networks > 1) classButton(buttons, words("sendAway", state), () => host.act("away"));
+    classButton(buttons, words(state.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !state.open }));
     if (state.asked) classButton(buttons, words("save"), () => host.save());
+    classButton(buttons, words("end"), () => host.act("end"));
     const footer = appendElement(box, "p", "class-small");
     footer.append(make("a", { href: host.link() }, words("yourLink")));
     footer.append(` · ${words("left", { minutes: state.minutes })}`);
-    if (state.asked) footer.append(` · ${words("asked", { asked: state.asked })}`);
   }
 
   return { drawHead };
@@ -55,7 +55,7 @@ export function createClassBar(head, host) {
 // server returned it, or null; asked: the question as story/scenes.js prepared it.
 export function drawClassBoard(
   box,
-  { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture, wantsPicture },
+  { language, now: state, of: question, asked: storyQuestion, act, ask: askClass, picture = null, wantsPicture },
 ) {
   const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
@@ -66,16 +66,15 @@ export function drawClassBoard(
     return;
   }
   if (!question) return void classButton(box, words("open"), () => askClass(), true);
-  appendElement(box, "p", "class-status", answeredWords(state, question, language));
   if (question.phase === "asks") {
+    appendElement(box, "p", "class-status", answeredWords(state, question, language));
     appendElement(box, "p", "class-quiet", words(question.answered.length > 1 ? "secondTime" : "covered"));
     classButton(box, words("reveal"), () => act("show"), true);
     return;
   }
+  if (question.phase === "shows") classButton(box, words("tell"), () => act("truth", storyQuestion.told), true);
+  if (question.phase === "shows" && question.answered.length < 2) classButton(box, words("again"), () => act("again"));
   drawGuesses(appendElement(box, "div"), question, { language, picture });
-  if (question.phase === "tells") return;
-  classButton(box, words("tell"), () => act("truth", storyQuestion.told), true);
-  if (question.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 
 function answeredWords(state, question, language) {

@@ -36,39 +36,44 @@ export const guessCountWords = (language, count) =>
 // Below: draws a class's guesses as bars, or as places over the picture. The charts of both rounds stand side by side.
 // They mark the truth and the reader's own guess if these are known. Phones and the projector show the same charts.
 
-const MOST_BARS = 25; // if there are more values than this, each bar counts several values
+const MOST_BARS = 13; // if there are more values than this, each bar counts several values: the counts need room
 
 // question: the server's record, with the counts of each round; options: {language, mine: the reader's guess in each
 // round, picture(): returns the photograph as an element}
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
+  const { kind } = question.guess;
   const charts = rounds.map((counts, round) => {
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
     const caption = make("p", "class-count", `${name}${guessCountWords(language, guessesIn(counts))}`);
     const figure = make("figure", "class-round", caption);
     const options = { counts, truth: question.truth ?? null, mine: guesses[round] ?? null, language, picture };
-    GUESS_CHARTS[question.guess.kind](figure, { ...question.guess, heat: question.heat }, options);
+    GUESS_CHARTS[kind]?.(figure, { ...question.guess, heat: question.heat }, options);
     return figure;
   });
   box.replaceChildren(...charts);
-  box.classList.add("class-rounds");
+  box.className = `class-rounds of-${kind.toLowerCase()}`;
+  if (kind === "Choice") drawChoices(box, question, { rounds, guesses, language });
 }
 
 const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-const GUESS_CHARTS = {
-  Choice(figure, { options }, { counts, truth, mine: guess, language }) {
-    const list = appendElement(figure, "ul", "class-choices");
-    const highest = Math.max(1, ...Object.values(counts));
-    for (const [value, words] of options) {
-      const line = appendElement(list, "li", markClasses(value === truth, value === guess));
-      appendElement(line, "span", "", inLanguage(words, language));
-      appendElement(line, "i", { style: `--long: ${(counts[value] ?? 0) / highest}` });
-      appendElement(line, "b", "", String(counts[value] ?? 0));
-      if (value === guess) appendElement(line, "em", "", classWords(language, "you"));
+// The answers, each with a bar for each round.
+function drawChoices(box, { guess: { options }, truth }, { rounds, guesses, language }) {
+  const list = appendElement(box, "ul", "class-choices");
+  const highest = Math.max(1, ...rounds.flatMap(Object.values));
+  for (const [value, words] of options) {
+    const line = appendElement(list, "li", markClasses(value === truth, false));
+    appendElement(line, "span", "", inLanguage(words, language));
+    for (const [round, { [value]: count = 0 }] of rounds.entries()) {
+      const isMine = value === guesses[round];
+      appendElement(line, "i", { className: markClasses(false, isMine), style: `--long: ${count / highest}` });
+      appendElement(line, "b", "", isMine ? `${count} · ${classWords(language, "you")}` : String(count));
     }
-  },
+  }
+}
 
+const GUESS_CHARTS = {
   Number(figure, scale, { counts, truth, mine: guess, language }) {
     const bars = histogram(counts, scale);
     const highest = Math.max(1, ...bars.map(({ count }) => count));
@@ -88,8 +93,9 @@ const GUESS_CHARTS = {
   },
 
   Place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
+    if (!picture) return; // the story has them on its photograph
     const map = appendElement(figure, "div", "class-map");
-    if (picture) map.append(picture());
+    map.append(picture());
     if (heat) map.append(heatOf(heat, rows, columns));
     map.append(guessMap({ rows, columns, mark, counts, truth, mine: guess }));
   },

@@ -32,8 +32,8 @@ export const WAY_RECORDS = [
 ];
 
 export const FORETOLD =
-{"bundled":{"rollout":0.26,"relevance":0.16,"random":-0.01,"constant":0,"pictures":100},
-"dinov2-small":{"rollout":0.45,"relevance":0.49,"random":-0.02,"constant":0,"pictures":100}};
+{"bundled":{"rollout":0.26,"relevance":0.61,"random":-0.01,"constant":0,"pictures":100},
+"dinov2-small":{"rollout":0.45,"relevance":0.61,"random":-0.02,"constant":0,"pictures":100}};
 
 export const WAY_WORDS = {
 "en":{
@@ -86,8 +86,8 @@ note:{
 "components":"features: 3 principal components as colours",
 "norm":"length of each token's features after this layer",
 "rollout":"(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
-"relevance":"gradient × input through all layers, as shares",
-"relevance.label":"gradient × input with its sign, as shares; blue and hatched: against it",
+"relevance":"the feature's score handed down through all layers (AttnLRP), as shares",
+"relevance.label":"the label's score handed down through all layers (AttnLRP), as shares; blue and hatched: against it",
 "occlusion":"how far the feature moves when a patch is blanked, in parts of its length",
 "occlusion.label":"what the label loses when a patch is blanked, in logits; blue and hatched: it gains",
 "text":"cosine with the text, if the model read each patch alone after this layer",

@@ -20,7 +20,8 @@ export const MOST_QUERIES = 320;
 // function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
 const POINTS =
-  "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
+  "attention.queries attention.keys attention.values attention.heard attention.heads attention residual.middle " +
+  "mlp.hidden mlp residual";
 
 // One head's attention: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
@@ -98,8 +99,9 @@ export class VisionTransformer {
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, GELU, and back to D.
-  mlp(x, name) {
-    return this.linear(this.t.gelu(this.linear(x, `${name}.fc1`)), `${name}.fc2`); // (N, D)
+  mlp(x, name, at) {
+    const hidden = this.t.gelu(this.linear(x, `${name}.fc1`)); // (N, mlp_width)
+    return this.linear(at("mlp.hidden", hidden), `${name}.fc2`); // (N, D)
   }
 
   // One layer: attention mixes the tokens, the MLP changes each one. Both are added to the tokens (the residual).
@@ -107,10 +109,11 @@ export class VisionTransformer {
     const { t } = this;
     const mark = t.mark();
     const [mixture, outputs] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, at);
+    const put = (changed) => changed !== x && t.take(changed, 1, x);
     t.add(x, at("attention", mixture));
-    t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
-    const changed = at("residual", x);
-    if (changed !== x) t.take(changed, 1, x);
+    put(at("residual.middle", x));
+    t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`, at)));
+    put(at("residual", x));
     const parts = Object.entries({ ...outputs, features: x }).map(([part, matrix]) => [part, t.read(matrix)]);
     t.backTo(mark);
     return Object.fromEntries(parts);

@@ -30,6 +30,8 @@ function readTheme({ frame, refs, root }) {
 
 const COLUMN = 334; // px: the least width of the column beside the picture
 const STORY_COLUMN = 470; // px: the column of the story, whose scenes fit into 720 px of height
+const PROJECTED_SHARE = 0.41; // of the width: the story's column before a class, whose numbers are read from the back
+const PROJECTED_TIMES = 2; // as large as else: the label on the picture before a class
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const PRESENTED_COLUMN = 300; // px: in full screen
 const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in full screen
@@ -81,6 +83,7 @@ function layOut(lens) {
   root.classList.toggle("sideways", isLow);
   root.classList.toggle("tabbed", isLow || !isBeside);
   const tells = see?.story?.tells() && width > LEAST_STORY_WIDTH;
+  const isProjected = root.classList.contains("projected");
   const isPair = choice.presenting && choice.view.beside === "filter";
   const column = isPair
     ? width / 2
@@ -89,7 +92,7 @@ function layOut(lens) {
       : isLow
         ? LOW_COLUMN
         : tells
-          ? STORY_COLUMN
+          ? Math.max(STORY_COLUMN, isProjected ? PROJECTED_SHARE * width : 0)
           : COLUMN;
   const momentsHeight = isLow || choice.presenting || !see ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
   const besideWidth = Math.min(width - column, (height - (isPair ? PAIR_WORDS_HEIGHT : momentsHeight)) * aspect);
@@ -103,6 +106,7 @@ function layOut(lens) {
   root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
   root.style.setProperty("--twin", String(twinAspect(lens, aspect)));
   setPictures(lens, pictureHeight * aspect, aspect);
+  if (isProjected) frame.unit *= PROJECTED_TIMES;
   if (choice.presenting) frame.unit *= Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT);
   sizeCanvases(lens);
   root.style.setProperty("--doors", `${page.refs.end.offsetHeight}px`);
@@ -171,7 +175,7 @@ export function sizeCanvases({ frame, frame: { ratio }, refs }) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
-  frame.photo = frame.otherPhoto = null;
+  frame.thumbPhoto = null; // the photographs of the two pictures are made anew where their size has changed
 }
 
 // Fits the curve's canvas to its element. Returns whether that changed the canvas.

@@ -167,7 +167,7 @@ function subjectOf({ source, picture }) {
 }
 
 // A part with its recipes, or a promise of it, filled by what is computed of the picture on view.
-const filledPart = (part, lesson) =>
+export const filledPart = (part, lesson) =>
   hasRecipe(part) ? subjectOf(lesson).then((subject) => filled(part, subject)) : part;
 
 // Shows a part once its promise has resolved, unless it is shown already or a newer one was shown meanwhile.

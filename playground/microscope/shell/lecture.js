@@ -21,13 +21,17 @@ function startLecture() {
   const language = () => languageOf(navigator.languages ?? []);
   const tellDeck = (message) => parent.postMessage(message, "*"); // "*": the deck is a file without an origin
   const way = { at: () => scene.n, go: (n) => n && tellDeck({ scene: n }), lesson: () => null, place: () => place };
+  let story = null;
   const makeSee = (lens) =>
     createSee(lens, {
       face: "see",
       language,
       turned() {},
       bar: 0,
-      story: (box, see) => createStory(box, see, { language, way, klass: EMPTY_CLASS }),
+      story(box, see) {
+        story = createStory(box, see, { language, way, klass: EMPTY_CLASS });
+        return story;
+      },
     });
   defineLens(async (element) => {
     const { source } = await bringFromPage(element);
@@ -54,8 +58,17 @@ function startLecture() {
     },
     { capture: true },
   );
+  const tellScenes = () => {
+    const scenes = story.printed();
+    if (!scenes) return void requestAnimationFrame(tellScenes);
+    const { src: picture } = /** @type {HTMLImageElement} */ (document.getElementById("still"));
+    tellDeck({ scenes, picture });
+  };
   element.shown.then(
-    () => tellDeck({ ready: true }),
+    () => {
+      tellDeck({ ready: true });
+      tellScenes();
+    },
     () => {}, // the element shows the error
   );
 }

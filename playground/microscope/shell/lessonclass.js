@@ -39,6 +39,7 @@ export function bringLessonToClass(room, { title }) {
     if (shown.drawnKey === key) return;
     shown.drawnKey = key;
     drawClassBoard(board, { ...state, asked: shown.record, act, ask, wantsPicture, picture });
+    if (isAsked && now.question.phase !== "asks") box.scrollIntoView({ block: "nearest" });
   }
 
   function ask(mayTravel) {

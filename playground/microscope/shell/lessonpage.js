@@ -2,6 +2,8 @@
 // of a step: names of the settings after which its parts are asked for again.
 import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
+import { pageTitle, seeWords } from "../lens/words.js";
+import { openFace } from "./address.js";
 import { isOwn } from "./choice.js";
 import { addressOf, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
@@ -17,7 +19,9 @@ export function showLesson(box, { name, title, about }, lesson, { words, tell, l
   const { signal } = controller;
   const [overview, heading, place] = [make("div", "lesson-overview"), make("h1"), make("div")];
   const idea = make("div", { className: "lesson-words lesson-idea", innerHTML: markedBlocks(about) });
-  setMath(heading, title);
+  const { language } = openFace();
+  setMath(heading, pageTitle(language, { name, title }));
+  if (language !== "en") idea.prepend(make("p", { lang: language }, seeWords(language, "inEnglish")));
   box.dataset.page = name;
   const isClass = words.class === "yes"; // a link for a class leaves out what leads elsewhere
   box.replaceChildren(...(isClass ? [] : [overview]), heading, idea, place, ...appLine());

@@ -2,8 +2,9 @@
 // Below: the lecturer's class.
 
 import { createClassBar, drawClassBoard } from "../classroom/bar.js";
-import { classWords, refusedWords } from "../classroom/words.js";
+import { classWords, guessMap, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
+import { pageTitle } from "../lens/words.js";
 import { isQuestion } from "../story/questions.js";
 import {
   isBehindHash,
@@ -23,7 +24,13 @@ import { readPageData } from "./pagedata.js";
 
 const ANSWERS = "attention-playground-answers"; // to the ten questions
 
-export const answersKept = () => JSON.parse(keptText(ANSWERS) ?? "{}");
+export function answersKept() {
+  try {
+    return { ...JSON.parse(keptText(ANSWERS) ?? "{}") };
+  } catch {
+    return {}; // what is damaged counts as absent
+  }
+}
 
 export function keepAnswers(answers) {
   keepText(ANSWERS, JSON.stringify(answers));
@@ -48,8 +55,12 @@ export const storyWay = ({ page }) => ({
   },
 
   lesson(name) {
-    const { title } = readPageData().pages.find((page) => page.name === name);
-    return { title, href: pageAddress(name, choice.words()), go: () => visit.leave(name) };
+    const page = readPageData().pages.find((page) => page.name === name);
+    return {
+      title: pageTitle(openFace().language, page),
+      href: pageAddress(name, choice.words()),
+      go: () => visit.leave(name),
+    };
   },
 
   place: () => choice.words(),
@@ -67,7 +78,7 @@ export const storyWay = ({ page }) => ({
 export function classOfStory(language) {
   const command = isBehindHash() ? (readPageData().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
-  return { ...klass, headIn: (place) => createClassBar(place, klass), board: drawClassBoard };
+  return { ...klass, headIn: (place) => createClassBar(place, klass), board: drawClassBoard, guessMap };
 }
 
 // Begins the story from the menu.
@@ -79,10 +90,10 @@ export function beginStory() {
 
 // The lecturer's class, at most one in the document: starts the class, stores it for a reload, and polls its state.
 // The lecturer's link has the class's code and secret behind the #, which browsers do not send: #lecture=CODE.SECRET;
-// #lecture=new starts a class.
+// #lecture=new starts a class; #lecture=new.8 one whose plan has eight questions.
 
 const CLASS_KEY = "attention-playground-class";
-const LECTURE_LINK = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
+const LECTURE_LINK = /(?:^#|&)lecture=(?:new(?:\.(\d{1,2}))?|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE_PATH = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
 const POLL_PAUSE = 300; // ms between two requests, so that one answer reports many guesses
 
@@ -111,10 +122,10 @@ export function lecturersClass({ language, command = "" }) {
 
   const troubleWords = (error) => (error.says ? refusedWords(language(), error) : String(error));
 
-  async function begin() {
+  async function begin(planned = 0) {
     if (command) return setStatus(`${classWords(language(), "needsApp")} ${command}`);
     try {
-      const request = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
+      const request = { method: "POST", body: JSON.stringify({ root: addressOf(""), planned }) };
       const { secret, ...state } = await askJson("api/classes", request);
       openClass(state.code, secret, state);
     } catch (error) {
@@ -195,11 +206,11 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   function readLink() {
-    const [link, codeOrNew, code, secret] = location.hash.match(LECTURE_LINK) ?? [];
+    const [link, planned, code, secret] = location.hash.match(LECTURE_LINK) ?? [];
     const [keptCode, keptSecret] = (keptText(CLASS_KEY) ?? "").split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
-    if (codeOrNew === "new") begin();
-    else if (code) openClass(code, secret);
+    if (code) openClass(code, secret);
+    else if (link) begin(Number(planned ?? 0));
     else if (keptSecret && !lecture.code && !command) openClass(keptCode, keptSecret);
   }
 

@@ -1,12 +1,15 @@
 // The page Teach: a plan that opens each scene, what students say, sheets to print, a quiz. All of it comes as one
 // record, as `as_data` of playground/lessons/teaching.py makes it.
 
-import { make } from "../drawing/dom.js";
+import { make, setText } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { downloadFile } from "../lens/saving.js";
+import { seeWords } from "../lens/words.js";
 import { questionsAsQuiz } from "../story/questions.js";
+import { ASKING_SCENES } from "../story/scenes.js";
 import { storyWords } from "../story/words.js";
-import { face, isBehindHash, viewWords } from "./address.js";
+import { LANGUAGES } from "../words/languages.js";
+import { isBehindHash, openFace, ready, viewWords } from "./address.js";
 import { choice } from "./choice.js";
 import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
@@ -38,6 +41,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
       tab.setAttribute("aria-current", tab.dataset.step === settings.part ? "step" : "false");
     tabs.scrollLeft =
       /** @type {HTMLElement} */ (tabs.querySelector('[aria-current="step"]'))?.offsetLeft - tabs.offsetLeft;
+    drawnPicture = pictureWords();
     if (page.material) TEACH_PARTS[settings.part](page);
   };
   page.set = (changes) => {
@@ -46,13 +50,14 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     draw();
   };
   let wordsNow = words;
+  let drawnPicture = null;
   const follow = (nextWords) => {
     wordsNow = nextWords;
     const { part } = nextWords;
     const next = page.material
       ? settingsOfTeach(nextWords, page.material)
       : { part: part in TEACH_TITLES ? part : "plan" };
-    if (JSON.stringify(next) === JSON.stringify(settings)) return;
+    if (JSON.stringify([next, pictureWords()]) === JSON.stringify([settings, drawnPicture])) return;
     Object.assign(settings, next);
     draw();
   };
@@ -62,8 +67,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     }),
   );
   follow(words);
-  askJson("api/teach", { signal })
-    .then((material) => {
+  Promise.all([askJson("api/teach", { signal }), ready()])
+    .then(([material]) => {
       page.material = material;
       follow(wordsNow);
     })
@@ -82,7 +87,7 @@ const buttonWith = (words, act, fields = {}) =>
 
 const usualSettings = ({ plans }) => {
   const minutes = Object.keys(plans)[0];
-  return { part: "plan", minutes, scenes: plans[minutes].join("-"), links: "full" };
+  return { part: "plan", minutes, scenes: plans[minutes].join("-"), links: "full", language: openFace().language };
 };
 
 function settingsOfTeach(words, material) {
@@ -91,6 +96,7 @@ function settingsOfTeach(words, material) {
     minutes: (word) => word === OWN_PLAN || word in material.plans,
     scenes: (word) => word.split("-").every((key) => key in material.scenes),
     links: (word) => word in LINK_KINDS,
+    language: (word) => word in LANGUAGES,
   };
   const read = ([name, usual]) => [name, words[name] && isKnown[name](words[name]) ? words[name] : usual];
   return Object.fromEntries(Object.entries(usualSettings(material)).map(read));
@@ -103,6 +109,19 @@ function changedWords(settings, material) {
 
 // ---------------------------------------------------------------------------------------------------------- the plan
 
+// The plan's picture and model; a photograph of one's own is on nobody else's screen.
+const pictureWords = () => (choice.now.mine ? { model: choice.now.model } : choice.words());
+const withPicture = (words) => ({ ...choice.words(), ...words });
+
+const questionsIn = (keys, { scenes }) =>
+  keys.filter((key) => (scenes[key].story ? ASKING_SCENES.includes(scenes[key].story) : scenes[key].asks)).length;
+
+function countWords(keys, material) {
+  const minutes = keys.reduce((sum, key) => sum + material.scenes[key].minutes, 0);
+  const count = questionsIn(keys, material);
+  return `${minutes} minutes, ${count} question${count === 1 ? "" : "s"} for phones.`;
+}
+
 const pickedKeys = ({ settings, material }) => material.plans[settings.minutes] ?? settings.scenes.split("-");
 
 function drawPlan(page) {
@@ -113,7 +132,10 @@ function drawPlan(page) {
   let minute = 0;
   const lines = keys.map((key, n) => {
     const { title, do: advice, minutes, page: scenePage, words, for_class: classWords } = material.scenes[key];
-    const href = link(scenePage, settings.links === "class" ? classWords : words);
+    const href = link(
+      scenePage,
+      settings.links === "class" ? { ...classWords, ...pictureWords() } : withPicture(words),
+    );
     const time = make("span", { className: "teach-minutes", textContent: `${minute}–${(minute += minutes)}` });
     const anchor = make("a", { href, innerHTML: markedWords(title) });
     const line = make("li", {}, time, anchor, make("span", { innerHTML: markedWords(advice) }));
@@ -128,7 +150,8 @@ function drawPlan(page) {
       choiceOf("Links open", Object.entries(LINK_KINDS), settings.links, (links) => set({ links })),
     ),
     make("ol", { className: `teach-plan${isOwnPlan ? " own" : ""}` }, ...lines),
-    ...(isOwnPlan ? moreScenes(page, keys, minute) : []),
+    ...(isOwnPlan ? moreScenes(page, keys) : []),
+    smallLine(`${countWords(keys, material)} The links open the picture and the model on the bar.`),
     smallLine(
       "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: " +
         "pictures, models, other pages. Any address of the app becomes one with *class=yes* behind it.",
@@ -180,7 +203,7 @@ function orderButtons({ material, set }, keys, n) {
   return make("span", { className: "teach-order" }, ...buttons);
 }
 
-function moreScenes({ material, set }, keys, minutes) {
+function moreScenes({ material, set }, keys) {
   const otherKeys = Object.keys(material.scenes).filter((key) => !keys.includes(key));
   const buttons = otherKeys.map((key) => {
     const { title, story } = material.scenes[key];
@@ -191,7 +214,7 @@ function moreScenes({ material, set }, keys, minutes) {
   });
   const more = make("div", { className: "teach-more", role: "group", "aria-label": "Scenes to add" }, ...buttons);
   return [
-    smallLine(`${minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.`),
+    smallLine("The address of this page keeps the plan: send it, or set a bookmark."),
     ...(otherKeys.length ? [more] : []),
   ];
 }
@@ -200,7 +223,8 @@ function moreScenes({ material, set }, keys, minutes) {
 
 function withServer(page, keys) {
   const minutes = keys.reduce((sum, key) => sum + page.material.scenes[key].minutes, 0);
-  const href = `${page.link("microscope", { story: "1" })}#lecture=new`; // shell/storyway.js reads it
+  const planned = questionsIn(keys, page.material);
+  const href = `${page.link("microscope", withPicture({ story: "1" }))}#lecture=new.${planned}`; // storyway.js reads it
   return [
     make("a", { className: "teach-button", href, textContent: "Start a class that guesses together" }),
     smallLine(
@@ -210,7 +234,7 @@ function withServer(page, keys) {
     slidesOffer(keys, minutes, page.signal),
     smallLine(
       "Each slide holds its living scene, about your picture. Any browser shows them, also without a network: → or a " +
-        "clicker goes on, N shows notes for who speaks.",
+        "clicker goes on, N opens notes in a window for who speaks. Print them: paper has the words of every scene.",
     ),
   ];
 }
@@ -272,9 +296,12 @@ function drawOutcomes({ body, link, material }) {
   body.replaceChildren(make("div", { className: "teach-outcomes" }, make("p", { textContent: words }), ...lessons));
 }
 
-function drawSheets({ body, material }) {
+const languageChoice = ({ settings, set }) =>
+  choiceOf("In", Object.entries(LANGUAGES), settings.language, (language) => set({ language }));
+
+function drawSheets({ body, material, settings, set }) {
   const lines = Object.entries(material.sheets).map(([sheet, title]) => {
-    const href = addressOf(`api/teach/sheets/${sheet}.html`);
+    const href = addressOf(`api/teach/sheets/${sheet}.html?language=${settings.language}`);
     const way = { className: "teach-button", href, download: "", "aria-label": `${title}: to print` };
     return make(
       "li",
@@ -284,42 +311,42 @@ function drawSheets({ body, material }) {
     );
   });
   body.replaceChildren(
-    make("ul", { className: "teach-sheets" }, ...lines, ...quizLines(material.quiz)),
+    make("ul", { className: "teach-sheets" }, ...lines, ...quizLines(material, settings.language)),
+    languageChoice({ settings, set }),
     smallLine("Moodle imports **GIFT**; OpenOlat, ONYX, TAO and others **QTI 2.1**."),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
   );
 }
 
-// Lines that save questions for a learning platform: the quiz, and the ten questions in the reader's language.
-function quizLines(quiz) {
-  const { language } = face;
+// Lines that save questions for a learning platform: the quiz, and the ten questions.
+function quizLines({ quizzes }, language) {
   const ten = (when) => questionsAsQuiz(when, (key, values) => storyWords(language, key, values));
-  const lineOf = (name, title, questions, of) => {
+  const lineOf = (name, title, questions) => {
     const save = (kind, file, data) => {
       const fields = { className: "teach-button", "aria-label": `${title}: ${kind}` };
       return buttonWith(kind, () => downloadFile(new File([data()], `attention-${name}${file}`)), fields);
     };
     const gift = save("GIFT", ".gift.txt", () => giftOf(title, questions));
-    const qti = save("QTI 2.1", "-qti.zip", () => qtiOf(title, questions, of));
+    const qti = save("QTI 2.1", "-qti.zip", () => qtiOf(title, questions, language));
     return make("li", {}, make("span", { textContent: `${title}, for a learning platform` }), gift, qti);
   };
   return [
-    lineOf("quiz", "The quiz", quiz, "en"),
-    lineOf("before", "The ten questions before the story", ten("b"), language),
-    lineOf("after", "The ten questions after the story", ten("a"), language),
+    lineOf("quiz", "The quiz", quizzes[language]),
+    lineOf("before", "The ten questions before the story", ten("b")),
+    lineOf("after", "The ten questions after the story", ten("a")),
   ];
 }
 
 // ---------------------------------------------------------------------------------------------------------- the quiz
 
-function drawQuiz({ body, material }) {
-  const { quiz } = material;
+function drawQuiz({ body, material, settings, set }) {
+  const { language } = settings;
+  const quiz = material.quizzes[language];
   const right = new Map(); // number of an answered question → whether the answer is right
   const total = make("p", { className: "teach-total", role: "status" });
   const drawTotal = () => {
     const rightCount = [...right.values()].filter(Boolean).length;
-    const words = `**${rightCount} of ${right.size} right**, ${quiz.length} questions in all. Nothing is kept or sent.`;
-    total.innerHTML = markedWords(words);
+    setText(total, seeWords(language, "quizTotal", { rightCount, answered: right.size, count: quiz.length }));
   };
   const questions = quiz.map(({ asks, options, right: rightOption, why }, n) => {
     const verdict = make("p", { className: "teach-verdict", "aria-live": "polite" });
@@ -327,7 +354,8 @@ function drawQuiz({ body, material }) {
       const isRight = option === rightOption;
       right.set(n, isRight);
       verdict.className = `teach-verdict ${isRight ? "right" : "wrong"}`;
-      verdict.innerHTML = markedWords(`**${isRight ? "Right." : `No: ${options[rightOption]}.`}** ${why}`);
+      const said = storyWords(language, isRight ? "right" : "itIs", { truth: options[rightOption] });
+      verdict.innerHTML = markedWords(`**${said}** ${why}`);
       drawTotal();
     };
     const labels = options.map((words, option) => {
@@ -337,6 +365,10 @@ function drawQuiz({ body, material }) {
     const legend = make("legend", { innerHTML: markedWords(`${n + 1}. ${asks}`) });
     return make("fieldset", {}, legend, ...labels, verdict);
   });
-  body.replaceChildren(make("div", { className: "teach-quiz" }, ...questions), total);
+  body.replaceChildren(
+    languageChoice({ settings, set }),
+    make("div", { className: "teach-quiz", lang: language }, ...questions),
+    total,
+  );
   drawTotal();
 }

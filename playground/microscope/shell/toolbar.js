@@ -2,7 +2,7 @@
 // host: see `hostOf` in toolbarmount.js. update(part of a host) redraws what changed; the choice is always read from
 // `choice.now`.
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
-import { seeWords } from "../lens/words.js";
+import { pageTitle, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { LANGUAGES } from "../words/languages.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -31,8 +31,8 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
   addEntry(pages[0].name, { ...words, story: "1" }, null, storyWords(face.language, "story")).className = "story-entry";
   const firstLesson = pages.find(({ number }) => number);
   for (const { name, title, number } of pages) {
-    if (name === firstLesson?.name) menu.append(make("b", "more-about", "More about …"));
-    const anchor = addEntry(name, words, number, title);
+    if (name === firstLesson?.name) menu.append(make("b", "more-about", seeWords(face.language, "moreAbout")));
+    const anchor = addEntry(name, words, number, pageTitle(face.language, { name, title }));
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
   if (page === pages[0].name)

@@ -113,6 +113,13 @@ export function createStory(lens, see, { language, way, klass }) {
       aim: asksPlace() ? story.aim : -1,
     };
     drawSceneMarks(marksSvg, { ...sceneNow().marks, ...changes }, story.facts, state);
+    const { guess, counts = [] } = questionOfClass() ?? {};
+    if (guess?.kind !== "Place") return;
+    for (const [round, roundCounts] of counts.entries()) {
+      const map = klass.guessMap({ rows: guess.rows, columns: guess.columns, counts: roundCounts });
+      map.classList.toggle("former", round < counts.length - 1);
+      marksSvg.append(map);
+    }
   };
 
   const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
@@ -181,8 +188,10 @@ export function createStory(lens, see, { language, way, klass }) {
     const n = way.at();
     if (!n) return leaveStory();
     root.dataset.story = String(n);
-    if (!root.classList.contains("tells")) {
+    const isProjected = Boolean(klass.now()); // the room reads along
+    if (!root.classList.contains("tells") || root.classList.contains("projected") !== isProjected) {
       root.classList.add("tells");
+      root.classList.toggle("projected", isProjected);
       refresh(lens); // the story's column is wider
     }
     updateBase();
@@ -221,7 +230,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function leaveStory() {
     if (!root.classList.contains("tells")) return;
-    root.classList.remove("tells");
+    root.classList.remove("tells", "projected");
     delete root.dataset.story;
     refresh(lens);
     story.drawnKey = story.viewKey = "";
@@ -261,6 +270,8 @@ export function createStory(lens, see, { language, way, klass }) {
     writeGuess(scene);
     writeAfter(n, scene, guessed);
     drawMarks();
+    const isRevealed = Boolean(questionOfClass() && questionOfClass().phase !== "asks");
+    if (panel.classList.toggle("revealed", isRevealed)) panel.scrollTop = 0;
     if (!isNewScene) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
@@ -272,6 +283,7 @@ export function createStory(lens, see, { language, way, klass }) {
   function placeClass() {
     const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
+    setVisible(box, Boolean(klass.now() || klass.says?.()) || way.at() === 1); // a class starts with the story
     if (isAbove === Boolean(klass.now())) return;
     if (isAbove) panel.append(box);
     else header.after(box);
@@ -306,13 +318,12 @@ export function createStory(lens, see, { language, way, klass }) {
       asked: classRecord(),
       act: klass.act,
       ask: askClass,
-      picture: smallPhotograph,
       wantsPicture: klass.wantsPicture(),
     });
   }
 
   function writeWaiting() {
-    title.textContent = words("title1");
+    setMath(title, words("title1"));
     findPart("text").textContent = words("comes");
     for (const name of ["figure", "guess", "after"]) findPart(name).replaceChildren();
   }
@@ -374,7 +385,8 @@ export function createStory(lens, see, { language, way, klass }) {
       const says = make("span", { innerHTML: markedWords(scene.question.says) });
       box.append(make("p", "", make("b", right ? "right" : "wrong", text), " ", says));
     }
-    if (n === 1 && !isGuessed && way.answers && !klass.now()) box.append(questionsLink(words("questionsFirst"), "b1"));
+    if (n === 1 && !isGuessed && way.answers && !questionOfClass())
+      box.append(questionsLink(words("questionsFirst"), "b1"));
     if (String(n) === `a${QUESTION_COUNT}`) writeMarks(box);
     if (n === 1 && isGuessed && !story.facts.leads && way.cat)
       box.append(make("p", "", words("plain")), storyButton(words("cat"), way.cat));
@@ -447,8 +459,21 @@ export function createStory(lens, see, { language, way, klass }) {
     return make("p", "", link);
   }
 
+  // All scenes in words for paper, [html of a scene]; null before the facts are known.
+  function printed() {
+    if (!story.facts) return null;
+    return Array.from({ length: SCENE_COUNT }, (_, i) => {
+      const { title, text, question } = sceneAt(i + 1, story.facts, language(), data.main.picture.parts ?? []);
+      if (!question) return markedBlocks(`**${title}**\n\n${text}`);
+      const options = (question.guess.options ?? []).map(([, words]) => `- ${words}`).join("\n");
+      const answer = `${truthOf(question, language())} ${question.says}`;
+      return markedBlocks(`**${title}**\n\n${text}\n\n**${question.asks}**\n\n${options}\n\n${answer}`);
+    });
+  }
+
   return {
     paint,
+    printed,
     tells: () => Boolean(way.at()),
     covers: () => Boolean(way.at()) && hidesRow(),
     end: () => Boolean(way.at()) && way.go(0),

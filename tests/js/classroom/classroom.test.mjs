@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { histogram } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { heatDigits } from "../../../playground/microscope/core/grades.js";
-import { factsOfStory, recordForClass, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
+import {
+  ASKING_SCENES,
+  factsOfStory,
+  recordForClass,
+  SCENE_COUNT,
+  sceneAt,
+} from "../../../playground/microscope/story/scenes.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
@@ -13,7 +19,7 @@ test("guesses on a fine or a logarithmic scale are counted from its low end to i
   for (const [scale, guesses] of [
     [{ low: 0, high: 12 }, [0, 5, 12]],
     [{ low: -1, high: 1, step: 0.01 }, [-1, -0.37, 0, 0.29, 1]],
-    [{ low: 0.0001, high: 1, step: 0.0001, log: true }, [0.0001, 0.0003, 0.02, 0.5, 1]],
+    [{ low: 0.0001, high: 1, step: 0.0001, log: true }, [0.0001, 0.0003, 0.02, 0.4, 1]],
     [{ low: 1e5, high: 1e11, step: 1, log: true }, [1e5, 3e7, 1e11]],
   ]) {
     const bars = histogram(Object.fromEntries(guesses.map((guess) => [guess, 1])), scale);
@@ -37,6 +43,11 @@ test("a class is asked the scene's question in all languages, and the question n
     assert.deepEqual([scene.n, scene.name], [n, String(n)]);
     assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
     assert.equal(question === null, asked === null);
+    assert.equal(
+      ASKING_SCENES.includes(n),
+      asked !== null || n === 12,
+      `scene ${n}, the twelfth once it has an answer`,
+    );
     if (!asked) continue;
     const { guess } = question;
     assert.equal(reveal.truth, asked.truth);

@@ -4,15 +4,20 @@ import { test } from "node:test";
 import { CLASS_WORDS } from "../../../playground/microscope/classroom/words.js";
 import { GRADE_WORDS } from "../../../playground/microscope/core/grades.js";
 import { PART_NAMES, ROW_WORDS } from "../../../playground/microscope/core/says.js";
-import { habitIn, SEE_WORDS } from "../../../playground/microscope/lens/words.js";
+import { habitIn, pageTitle, SEE_WORDS } from "../../../playground/microscope/lens/words.js";
 import { STORY_WORDS } from "../../../playground/microscope/story/words.js";
 import { LANGUAGES, languageOf } from "../../../playground/microscope/words/languages.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
-test("every language has every sentence of each table, with the same holes", () => {
+test("every language has every sentence of each table, with the same holes", async () => {
+  const fileOf = (tag) => `../../../playground/microscope/words/${tag}.js`;
+  const modules = await Promise.all(Object.keys(LANGUAGES).map((tag) => import(fileOf(tag))));
   const holes = (item) => [...new Set(JSON.stringify(item).match(/\{\w+\}/g) ?? [])].sort();
   const faults = [];
-  for (const words of [SEE_WORDS, STORY_WORDS, CLASS_WORDS, GRADE_WORDS, ROW_WORDS, PART_NAMES])
+  const sheets = Object.fromEntries(
+    Object.keys(LANGUAGES).map((tag, n) => [tag, modules[n][`SHEETS_${tag.toUpperCase()}`]]),
+  );
+  for (const words of [sheets, SEE_WORDS, STORY_WORDS, CLASS_WORDS, GRADE_WORDS, ROW_WORDS, PART_NAMES])
     for (const language of Object.keys(LANGUAGES)) {
       const [table, english] = [words[language] ?? {}, words.en];
       for (const key of new Set([...Object.keys(english), ...Object.keys(table)])) {
@@ -23,6 +28,17 @@ test("every language has every sentence of each table, with the same holes", () 
       }
     }
   assert.deepEqual(faults, []);
+});
+
+test("every page of the menu has its title in every language", () => {
+  const pages = readFileSync(new URL("../../ui/pages.py", SEE_FOLDER), "utf8");
+  const titles = [...pages.matchAll(/Page\("(\w+)", "([^"]+)"\)/g)];
+  assert.ok(titles.length > 12);
+  for (const [, name, title] of titles) {
+    assert.equal(pageTitle("en", { name, title }), title);
+    for (const tag of ["de", "zh", "es", "fr"])
+      assert.ok(pageTitle(tag, { name, title: "" }).length > 1, `${tag} lacks the title of ${name}`);
+  }
 });
 
 test("See speaks a browser's first language that has a table, and English where none has", () => {
