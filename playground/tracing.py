@@ -12,9 +12,10 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ from playground.cuts import is_put as is_put
 from playground.cuts import needs_other_picture as needs_other_picture
 from playground.errors import PlaygroundError
 from playground.numbers import index as index  # re-exported for other modules
+from playground.pack import unpack
 from playground.pack.record import KEEPS, Query, Record, table_of_heads, table_of_query
 from playground.pack.record import Keep as Keep
 from playground.pack.record import denormalised as denormalised
@@ -192,6 +194,18 @@ def _is_finite(qkv: QKV) -> bool:
 
 class Trace(Record):
     """A record (pack/record.py: its fields, and how tokens, layers and heads are named), and what comes of it."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a file that `save` wrote, with its picture."""
+        try:
+            data = Path(path).read_bytes()
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        seen, (header, arrays) = cls.from_bytes(data), unpack(data)
+        if "picture" not in arrays:
+            return seen
+        return seen.of(images.open_image(arrays["picture"].tobytes()), header.get("picture_name", ""))
 
     # What a token listens to ------------------------------------------------------------------------------------------
 
