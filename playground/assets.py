@@ -21,5 +21,6 @@ OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m workshop.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m workshop.timelapse RUN --curves
 MEASURED = ASSETS / "measured.json"  # of the bundled model: python benchmarks/bundled.py --write-card
+PLACE = ASSETS / "place.json"  # what places explain of heads: python benchmarks/place.py PHOTOGRAPHS
 # python -m playground faithfulness PHOTOGRAPHS --side 112 (benchmarks/striking.py), SCENES (workshop/drawn_masks.py)
 FAITHFULNESS = ASSETS / "faithfulness.csv"

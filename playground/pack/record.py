@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import math
 import operator
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -23,7 +20,6 @@ from playground.numbers import index
 from playground.pack import (
     COUNT_BOUNDS,
     FORMAT,
-    LONGEST_WORD,
     Arrays,
     check_trace,
     eight_bits,
@@ -40,7 +36,6 @@ if TYPE_CHECKING:
 
 Numbers = Literal["float16", "int8"]  # how a pack holds queries and keys
 Keep = Literal["float32", "model", "host"]
-MOST_PICTURE_SIDE = 1600  # pixels of the picture in a saved trace
 KEEPS = get_args(Keep)  # on the pass's device in float32, there in the model's precision, or in main memory in float32
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
@@ -234,25 +229,12 @@ class Record:
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], numbers: Numbers = "float16", picture: bool = True) -> Path:
-        """Writes the file that `Trace.load` and the page read: queries, keys, value norms, and the picture as a JPEG
-        of at most 1,600 pixels a side, if not told otherwise; no network. With numbers="int8" it is half as long."""
-        try:
-            Path(path).write_bytes(self.to_bytes(numbers=numbers, picture=picture))
-        except (OSError, TypeError) as error:
-            raise PlaygroundError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from None
-        return Path(path)
-
     def to_bytes(
-        self,
-        layers: Sequence[int] | None = None,
-        heads: Sequence[int] | None = None,
-        numbers: Numbers = "float16",
-        picture: bool = False,
+        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: Numbers = "float16"
     ) -> bytes:
         """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
-        playground/pack/. `numbers` is "float16", or "int8" for half the length; `picture`: whether it goes along.
-        `from_bytes` numbers the packed heads from 0."""
+        playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
+        from 0."""
         if any(self.at_mask(layer) is not None for layer in self.record):
             raise PlaygroundError(
                 "at= decides who hears whom (attention.heard), which bytes can't say: write it as cut=."
@@ -303,9 +285,6 @@ class Record:
                 arrays[name] = np.stack([x.half().numpy() for x in tensors])
         if self.vit is not None or self.stored_norms.keys() >= set(layer_numbers):
             arrays["value_norms"] = np.stack([norms[head_index].numpy() for norms in self._norms(layer_numbers)])
-        if picture and (self.picture or (self.input is not None and self.vit)):
-            header["picture_name"] = Path(self.picture_name).name[:LONGEST_WORD]
-            arrays["picture"] = _jpeg(self.shown)
         return pack(header, arrays)
 
     @classmethod
@@ -349,14 +328,6 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
     }
-
-
-def _jpeg(picture: Image.Image) -> bytes:
-    small = picture.convert("RGB")
-    small.thumbnail((MOST_PICTURE_SIDE, MOST_PICTURE_SIDE))
-    file = io.BytesIO()
-    small.save(file, "JPEG", quality=90)
-    return file.getvalue()
 
 
 def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:

@@ -67,7 +67,7 @@ export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, ke
   } else {
     box.append(chooser.label);
     if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal)); // missing without https
-    box.append(noteLine("Or drop one on this page, or paste it."));
+    box.append(noteLine("Or drop one on this page, or paste it; also a .trace, which stays in this browser."));
   }
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(kept));

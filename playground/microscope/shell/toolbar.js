@@ -66,9 +66,7 @@ const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
 const MODEL_DROPPED =
   "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
-const NO_FIGURE =
-  "A .trace is not on the server, which draws figures. In Python playground.save(seen, 'figure.pdf') draws it, and " +
-  "attention-playground figure PICTURE --model FILE.trace -o figure.pdf.";
+const NO_FIGURE = "The server, which draws figures, has no .trace: in Python playground.save(seen, FILE) draws it.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };

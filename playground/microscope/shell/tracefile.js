@@ -26,20 +26,22 @@ const areWords = (list) => list.length <= 1000 && list.every((text) => typeof te
 
 // What is wrong with a file's header, which may be a stranger's; "": nothing.
 function faultOf(h) {
-  if (h.format !== FORMAT) return `its format is not ${FORMAT}`;
-  const notCounted = Object.keys(COUNTS).find((name) => !isCount(h[name], COUNTS[name]));
-  if (notCounted) return `its ${notCounted} are no count`;
-  const { model, prefix, interventions = [], cuts = [], assumed = "", picture_name: picture = "" } = h;
-  if (![[model, assumed, picture], prefix, interventions, cuts].every(areWords)) return "its names are no words";
-  const [rows, columns] = h.grid;
-  const isFull = isCount(rows, h.tokens) && prefix.length + rows * columns === h.tokens;
-  if (!isFull || h.size[0] !== rows * h.patch || h.size[1] !== columns * h.patch) return "its grid is of another size";
-  const areLayers = h.held.length && h.held.every((n) => isCount(n, h.layers - 1, 0));
-  if (!areLayers || new Set(h.held).size < h.held.length) return "its layers are none, or one comes twice";
-  const numbers = h.head_numbers ?? Array(h.heads).fill(0);
-  if (h.some_heads || numbers.length !== h.heads || !numbers.every((n) => isCount(n, 999, 0)))
-    return "its heads differ";
-  return isNumber(h.scale) && isNumber(h.forward_scale ?? 0) ? "" : "its scale is no number";
+  const { grid, size, prefix, held, head_numbers: numbers = Array(h.heads).fill(0), interventions = [], cuts = [] } = h;
+  const names = [h.model, h.assumed ?? "", h.picture_name ?? ""];
+  const rules = {
+    [`its format is not ${FORMAT}`]: h.format === FORMAT,
+    "its layers, heads or tokens are no counts": Object.keys(COUNTS).every((name) => isCount(h[name], COUNTS[name])),
+    "its names are no words": [names, prefix, interventions, cuts].every(areWords),
+    "its grid is of another size":
+      isCount(grid[0], h.tokens) &&
+      prefix.length + grid[0] * grid[1] === h.tokens &&
+      grid.every((count, i) => size[i] === count * h.patch),
+    "its layers are none, or one comes twice":
+      held.length > 0 && new Set(held).size === held.length && held.every((n) => isCount(n, h.layers - 1, 0)),
+    "its heads differ": !h.some_heads && numbers.length === h.heads && numbers.every((n) => isCount(n, 999, 0)),
+    "its scale is no number": isNumber(h.scale) && isNumber(h.forward_scale ?? 0),
+  };
+  return Object.keys(rules).find((fault) => !rules[fault]) ?? "";
 }
 
 // Returns the opened container of a file's bytes. Throws a sentence that says what is wrong.

@@ -52,7 +52,7 @@ const HOSTILE = {
   "markup for a grid": [file({ size: "<b>" }), /size/],
   "numbers that are none": [file({ numbers: () => Number.NaN }), /that are none/],
   "numbers beyond measure": [file({ numbers: () => 1e30 }), /that are none/],
-  "sections that say nothing": [container({ format: "attention-playground/1" }, {}), /layers are no count/],
+  "sections that say nothing": [container({ format: "attention-playground/1" }, {}), /another file/],
 };
 
 for (const [kind, [bytes, words]] of Object.entries(HOSTILE))
