@@ -78,3 +78,8 @@ def assert_opens_a_trace_file(visitor, folder) -> None:
     assert_close(state["row"], theirs.row(state["layer"], state["head"], query))
     assert "Their model" in visitor.page.locator(".provenance").inner_text()
     assert sent == []
+    view = {"cut": "1,1>2,2", "pass": "whole", "scale": "off"}  # as a hand-written address may have it
+    visitor.page.evaluate("view => theLens().update({ view })", view)
+    visitor.until("r => r.scale === 1")
+    assert visitor.page.evaluate("theLens().view.cut") == ""
+    assert "computed" not in visitor.part("badge").inner_text()
