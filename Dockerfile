@@ -12,6 +12,9 @@
 
 # Python 3.11.16 on Debian 13, for amd64 and arm64: every build begins with the same bytes (deploy/README.md renews it)
 FROM python:3.11-slim@sha256:e41613d42d4891e4930f79523f93f81bbc7632584ec65e36ab055f41a800b41e
+LABEL org.opencontainers.image.title="Attention Playground" \
+    org.opencontainers.image.description="See what every patch of an image attends to in a real Vision Transformer" \
+    org.opencontainers.image.licenses="MIT AND Apache-2.0"
 
 # Debian's nginx, without the modules that nothing here uses
 RUN apt-get update \

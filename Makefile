@@ -1,5 +1,5 @@
 # make run   starts the app          make test   passes the tests
-# make more  passes what is slow and seldom breaks: tests marked so, other releases of Streamlit, Firefox, benchmarks/
+# make more  passes what is slow and seldom breaks: tests marked so, other releases of packages, WebKit and Firefox, benchmarks/
 # make docs  writes the documentation, a site that opens without a server, to build/docs
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #

@@ -21,7 +21,6 @@ from playground.models import borrowed
 
 FOLDER = harness.ROOT / "assets" / "readme"
 DESK = {"viewport": {"width": 1280, "height": 720}, "device_scale_factor": 1.5}
-PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
 CAT = {"sample": "chelsea"}
 EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 
@@ -33,13 +32,7 @@ class Newcomer(Visitor):
 
 
 SHOTS = {  # file -> (address, patch under the cursor, browser options)
-    "see": (CAT, EYE, DESK),
-    "see-dark": (CAT, EYE, {**DESK, "color_scheme": "dark"}),
-    "see-phone": (CAT, EYE, PHONE),
-    "microscope": (CAT, EYE, DESK),
-    "off": (CAT | {"curtain": "0.55"}, EYE, DESK),
-    "cut": (CAT | {"cut": "11,23>9,14"}, EYE, DESK),
-    "compare": ({"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7), DESK),
+    "see": (CAT, EYE, DESK)
 }
 PAGES = ["training"]
 SHEET = "see-sizes"  # the name of one picture that shows See in windows of all WINDOW_SIZES, light and dark

@@ -3,7 +3,8 @@
 Why Sphinx with MyST and Furo: it is maintained, reads our Markdown, makes a reference from docstrings and types, and
 its search works in a folder that is opened by a double click.
 
-DOCS_APP=../ names the address of a published playground, to whose lessons learn.md then links.
+DOCS_APP=../ names the address of a published playground, to whose lessons learn.md then links; DOCS_BASE=https://…/ is
+where the documentation will lie, for its sitemap.
 """
 
 import atexit
@@ -21,6 +22,7 @@ os.environ.setdefault("COLUMNS", "100")  # the width of the --help texts
 
 import parts  # noqa: E402
 import streamlit  # noqa: E402
+from docutils import nodes  # noqa: E402
 
 import playground  # noqa: E402
 from playground.ui.pages import LESSONS  # noqa: E402
@@ -110,7 +112,23 @@ def short_names(app, what, name, python_object, options, signature: str | None, 
     return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, return_type))
 
 
+def list_of_pages(app, exception) -> None:
+    """Writes llms.txt, a list of all pages for programs that read, and sitemap.xml where the address is known."""
+    if exception or app.builder.name != "html":
+        return
+    out, base = Path(app.outdir), os.environ.get("DOCS_BASE", "")
+    titles = {page: title.astext() for page, title in app.env.titles.items()}
+    lines = [f"- [{title}]({base}{page}.html)" for page, title in sorted(titles.items())]
+    summary = app.env.get_doctree("index").next_node(nodes.paragraph).astext().replace("\n", " ")
+    (out / "llms.txt").write_text(f"# {project}\n\n> {summary}\n\n## Pages\n\n" + "\n".join(lines) + "\n")
+    if base.startswith("https:"):
+        addresses = "".join(f"<url><loc>{html.escape(base)}{page}.html</loc></url>\n" for page in sorted(titles))
+        head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        (out / "sitemap.xml").write_text(f"{head}{addresses}</urlset>\n")
+
+
 def setup(app) -> None:
+    app.connect("build-finished", list_of_pages)
     app.connect("autodoc-process-signature", short_names)
     app.connect("source-read", fill_page)
     app.connect("autodoc-process-docstring", code_of_docstring)

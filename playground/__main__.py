@@ -147,6 +147,8 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("out", metavar="OUT", type=Path, help="an empty folder, or one that this has written")
     base_help = "where it will lie: /playground/, or https://example.org/ so that links have previews (default: /)"
     added.add_argument("--base", default="/", metavar="PATH", help=base_help)
+    host_help = "write what this host wants too, and say what to do next"
+    added.add_argument("--for", dest="host", choices=("space", "pages", "netlify"), default="", help=host_help)
     weights_help = 'whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: what is here)'
     added.add_argument("--models", metavar="NAMES", help=weights_help)
 
@@ -154,7 +156,9 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("pattern", nargs="?", metavar="PATTERN", help="dino or '*dinov2*' (default: a short list)")
 
     added = command("download", _download, "fetch weights or photographs now, for a place without a network")
-    added.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
+    added.add_argument(
+        "names", nargs="+", metavar="NAME", help="dinov2-small, photographs, cifar-10, or a model's name"
+    )
 
     command("prepare", _prepare, "trace the samples now, so that each is shown at once when it is chosen")
     command("doctor", _doctor, "look whether every file is whole and every version was tested; exit status 1 if not")
@@ -232,6 +236,7 @@ def _site(options: argparse.Namespace) -> None:
     from playground.figures.command_line import PROGRAM
     from playground.serving import models, site_files
     from playground.ui import site
+    from playground.ui.site import hosts
 
     if options.models is None:
         names = [name for name in site_files.MODELS if models.is_here(name)]
@@ -239,9 +244,11 @@ def _site(options: argparse.Namespace) -> None:
             print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
-    out = site.write(options.out.expanduser(), options.base, names)
+    out = site.write(options.out.expanduser(), options.base, names, host=options.host)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
+    if options.host:
+        print(f"to publish it: {hosts.NEXT[options.host].format(out=out)}")
 
 
 def _prepare(options: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ PACKS = ASSETS / "packs"  # python -m workshop.packs
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m workshop.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m workshop.timelapse RUN --curves
+APPETITE = ASSETS / "appetite.json"  # python -m workshop.appetite
 MEASURED = ASSETS / "measured.json"  # of the bundled model: python benchmarks/bundled.py --write-card
 PLACE = ASSETS / "place.json"  # what places explain of heads: python benchmarks/place.py PHOTOGRAPHS
 # python -m playground faithfulness PHOTOGRAPHS --side 112 (benchmarks/striking.py), SCENES (workshop/drawn_masks.py)

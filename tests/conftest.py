@@ -109,16 +109,12 @@ def small_trace(small, picture):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """One browser for all tests; TEST_BROWSER=firefox takes Playwright's Firefox instead."""
     from browser.chromium import find, install
     from browser.visitor import LAUNCH
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        if os.environ.get("TEST_BROWSER") == "firefox":
-            browser = playwright.firefox.launch()
-        else:
-            browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         yield browser
         browser.close()
 

@@ -31,7 +31,6 @@ LIBRARY_TESTS = [  # of the library without the app's packages; those of files a
 APP_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 NEIGHBOURS = ["nnsight", "captum", "transformer-lens", "lightning"]  # what researchers have beside it
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
-FIREFOX_TESTS = [f"tests/browser/test_{name}.py" for name in ("microscope", "scenes", "colours")]
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "bundled": ["--scenes", "5"],
     "calls": ["--few"],
@@ -44,7 +43,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "hover": ["--help"],
     "installation": [],
     "microscope": ["--few"],
-    "screenshots": ["--folder", "{}", "compare"],
+    "screenshots": ["--folder", "{}", "see"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "striking": ["tally"],
@@ -132,27 +131,12 @@ def check_wheel(age: str, version: str, uv: str, wheels: Path, tests: list[str],
     yield run(f"{name}: tests", [str(python), "tests/gate.py", *IN_PARALLEL, "-m", "not browser and not slow", *tests])
 
 
-# Firefox --------------------------------------------------------------------------------------------------------------
+# Other browsers -------------------------------------------------------------------------------------------------------
 
 
-def firefox() -> Iterator[Outcome]:
-    """Runs tests in Playwright's own Firefox, because Playwright cannot drive the system's Firefox."""
-    name = f"{' and '.join(FIREFOX_TESTS)} in Firefox"
-    if reason := why_no_firefox():
-        yield Outcome(name, "SKIPPED", reason)
-    else:
-        yield run(name, [sys.executable, "tests/gate.py", *FIREFOX_TESTS], TEST_BROWSER="firefox")
-
-
-def why_no_firefox() -> str:
-    from playwright.sync_api import Error, sync_playwright
-
-    with sync_playwright() as playwright:
-        try:
-            playwright.firefox.launch().close()
-        except Error as error:
-            return f"none can be driven here ({str(error).strip().splitlines()[0]}): playwright install firefox"
-    return ""
+def browsers() -> Iterator[Outcome]:
+    """Debian's WebKit and Firefox; a test whose browser is not there says so."""
+    yield run("other browsers", [sys.executable, "tests/gate.py", "-rs", "tests/browser/test_other_browsers.py"])
 
 
 # Benchmarks -----------------------------------------------------------------------------------------------------------
@@ -174,7 +158,7 @@ def benchmarks() -> Iterator[Outcome]:
 PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
     "slow": slow_tests,
     "dependencies": dependencies,
-    "firefox": firefox,
+    "browsers": browsers,
     "benchmarks": benchmarks,
 }
 

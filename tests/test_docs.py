@@ -74,10 +74,11 @@ class Links(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def published_folder(tmp_path_factory):
-    """The folder that deploy/pages.yml publishes: the playground without a server, and in docs/ the documentation,
-    built with warnings as errors."""
+    """The folder that .github/workflows/pages.yml publishes: the playground without a server, and in docs/ the
+    documentation, built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
-    (job,) = yaml.safe_load((ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8"))["jobs"].values()
+    workflow = ROOT / ".github" / "workflows" / "pages.yml"
+    (job,) = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
     *_, build_command = [step["run"] for step in job["steps"] if "run" in step]
     site_folder = tmp_path_factory.mktemp("pages") / "out"
     command = build_command.replace("$PWD/out", str(site_folder)).replace(

@@ -1,9 +1,11 @@
 """The archives and metadata for registries, the workflows and the README."""
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import playground
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-WORKFLOWS = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / "deploy" / "pages.yml"]
+WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md")]
 
 
@@ -47,6 +49,66 @@ def test_a_workflow_is_complete_and_runs_commands_that_exist():
                 plain_script = re.sub(r"\$\{\{.*?\}\}", "VALUE", script)
                 result = subprocess.run(["bash", "-n", "-c", plain_script], capture_output=True, text=True)
                 assert result.returncode == 0, f"{script}\n{result.stderr}"
+
+
+def test_each_action_is_pinned_by_the_digest_of_one_commit():
+    used: dict[str, set[str]] = {}
+    for file in WORKFLOWS:
+        for action, commit in re.findall(r"uses: ([\w./-]+)@(.*)", file.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[0-9a-f]{40} # v[\d.]+", commit), f"{file.name}: {action}@{commit}"
+            used.setdefault(action, set()).add(commit)
+    assert {action: commits for action, commits in used.items() if len(commits) > 1} == {}
+
+
+def test_a_release_is_refused_until_the_project_is_named_where_people_look(tmp_path):
+    for name in (
+        "deploy/named.py",
+        "deploy/recipe.py",
+        "playground/version.py",
+        "pyproject.toml",
+        "README.md",
+        "CHANGELOG.md",
+        "CITATION.cff",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, str(tmp_path / "deploy/named.py"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    unnamed = run("--image", "example.org/us/attention-playground")
+    assert unnamed.returncode == 1
+    for sentence in ("names no repository", "begins with another section", "README.md builds the image"):
+        assert sentence in unnamed.stderr, unnamed.stderr
+
+    def edit(name: str, old: str, new: str) -> None:
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert old in text, name
+        (tmp_path / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    edit("pyproject.toml", "[project.urls]\n", '[project.urls]\nRepository = "https://example.org/us/it"\n')
+    edit("CHANGELOG.md", "## Unreleased", f"## {playground.__version__}")
+    edit(
+        "README.md",
+        "docker build -t playground . && docker run -p 8501:8501 playground",
+        "docker run -p 8501:8501 x/it",
+    )
+    subprocess.run([sys.executable, str(tmp_path / "playground/version.py")], check=True)
+    named = run("--image", "x/it")
+    assert named.returncode == 0, named.stderr
+    assert run("--notes").stdout.startswith("**The page**")
+    (tmp_path / "a.tar.gz").write_bytes(b"an archive")
+    command = [sys.executable, str(tmp_path / "deploy/recipe.py"), str(tmp_path / "a.tar.gz")]
+    recipe = yaml.safe_load(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert recipe["source"]["sha256"] == hashlib.sha256(b"an archive").hexdigest()
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert len(recipe["requirements"]["run"]) == 1 + len(project["dependencies"])
+    run("--links")
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]+)\)", readme)
+    assert [target for target in targets if not target.startswith(("https:", "#"))] == []
+    assert f"](https://example.org/us/it/raw/v{playground.__version__}/assets/readme/moving.webp)" in readme
 
 
 def test_a_release_is_refused_where_its_tag_is_not_the_version():

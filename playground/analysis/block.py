@@ -123,6 +123,12 @@ def costs(logits: Tensor, true_numbers: Collection[int]) -> Tensor:
     return F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
+def one_of_all(logits: Tensor, label: int) -> tuple[Tensor, Tensor]:
+    """(softmax over the classes, gradient of its cross-entropy by the logits if `label` is right), (classes,) each."""
+    shares = logits.softmax(-1)
+    return shares, shares - F.one_hot(torch.tensor(label), len(logits))
+
+
 def look_up(matrix: Tensor, number: int) -> Tensor:
     """Row `number` of the matrix, as the product of a one-hot vector and the matrix."""
     return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix

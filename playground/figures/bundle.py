@@ -169,7 +169,7 @@ def widget_module() -> str:
 def embedded_module() -> str:
     """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
-        "styles": stylesheet(),
+        "styles": stylesheet(*LENS_STYLES, "see/see.css"),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',
         "kernels": in_base64((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }

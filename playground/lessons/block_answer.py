@@ -125,6 +125,8 @@ READOUT_TEXTS = {
 
 
 def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
+    from playground.analysis import block
+
     yield p.Wait(f"Asking {subject.model} what it answers …")
     result = find_answer(subject)
     config, logits, labels = result.config, result.trace.logits, result.labels
@@ -152,6 +154,15 @@ def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
     yield label_table(result, label)
     yield p.Words(loss_words(result, label))
+    share, gradient = block.one_of_all(logits, label)
+    loss = -float(logits.log_softmax(-1)[label])
+    bars = ("p: softmax over the classes", share.tolist(), p.QUERY), ("p − y: its gradient", gradient.tolist(), p.QUIET)
+    yield p.Chart(two_bar_charts(*bars), "softmax-and-gradient", 240)
+    yield p.Words(
+        f"If exactly **one** class is right, a softmax of the same logits shares 100 % out, and *{labels[label]}* gets "
+        f"{percent(float(share[label]), 1)}: the cross-entropy is −log p = **{loss:.2f}**. Its "
+        "gradient by the logits is p − y, with y one-hot: a step against it raises the right logit alone."
+    )
     yield p.Fold(
         "More: the label as a vector, one-hot",
         p.Chart(one_hot(result, label), "one-hot", 240),

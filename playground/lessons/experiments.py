@@ -59,6 +59,21 @@ def patch_shapes(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     ]
 
 
+def shapes_of_widths(q: int, k: int, v: int, tokens: int = 3, dim: int = 8) -> tuple[Shapes, str]:
+    """The shapes in a head whose queries, keys and values have these widths; and torch's words if q · k is not
+    defined."""
+    made = {name: torch.ones(tokens, dim) @ torch.ones(dim, width) for name, width in (("Q", q), ("K", k), ("V", v))}
+    refusal = ""
+    try:
+        made["softmax(Q Kᵀ / √d)"] = (made["Q"] @ made["K"].mT / q**0.5).softmax(-1)
+        made["softmax(…) V"] = made["softmax(Q Kᵀ / √d)"] @ made["V"]
+        made["W_O"] = torch.ones(v, dim)
+        made["softmax(…) V W_O"] = made["softmax(…) V"] @ made["W_O"]
+    except RuntimeError as error:
+        refusal = str(error)
+    return [(name, tuple(tensor.shape)) for name, tensor in made.items()], refusal
+
+
 def fused_shapes(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
     """The shapes if one matrix makes Q, K and V, and its output is split into heads."""
     q = batch, heads, tokens, chan // heads

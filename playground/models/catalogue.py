@@ -86,7 +86,7 @@ def list_models(pattern: str | None) -> None:
 
 
 def download(names: list[str]) -> None:
-    from_hub = [name for name in names if name not in borrowed.GROUPS]
+    from_hub = [name for name in names if name not in borrowed.GROUPS and name != "cifar-10"]
     if from_hub:
         from playground.models import loading, timm_models
 
@@ -97,6 +97,8 @@ def download(names: list[str]) -> None:
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in from_hub:
             loading.load(name, device="cpu")  # fetches it, and finds out at once whether it works
+        elif name == "cifar-10":
+            borrowed.fetch_cifar()
         else:
             fetch(name)
         print(f"on this machine: {name}")

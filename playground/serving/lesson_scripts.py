@@ -44,6 +44,8 @@ SCRIPTS = {
     "positions": _drawing_script("positions", "patches", "positions"),
     "shuffle": _drawing_script("positions", "patches", "shuffle"),
     "push": _drawing_script("push", "push"),
+    "crossed": _drawing_script("crossed", ""),
+    "windows": _drawing_script("windows", ""),
     "case": _drawing_script("case", "cost"),
     "reel": _drawing_script("reel", "", styles="reel"),
     "atlas": _drawing_script("heads", "atlas", "atlas", "heads"),

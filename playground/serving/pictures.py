@@ -20,6 +20,7 @@ from PIL import Image
 
 from playground.assets import DRAWINGS
 from playground.errors import Busy, PlaygroundError
+from playground.models import borrowed
 from playground.pictures import cifar
 from playground.pictures.decoder import Killed, Worker
 from playground.pictures.jpegs import as_jpeg, data_url
@@ -209,8 +210,9 @@ def thumbnail(image: Image.Image) -> str:
 
 
 def labelled_folder() -> Path:
-    """The folder of CIFAR-10 that PLAYGROUND_CIFAR names; without, the one of our drawings."""
-    return Path(os.environ.get("PLAYGROUND_CIFAR", "").strip() or DRAWINGS)
+    """The folder of CIFAR-10 that PLAYGROUND_CIFAR names, or that `download cifar-10` fetched; else our drawings'."""
+    fetched = borrowed.cache_folder() / borrowed.CIFAR
+    return Path(os.environ.get("PLAYGROUND_CIFAR", "").strip() or (fetched if fetched.is_dir() else DRAWINGS))
 
 
 def labelled_set() -> dict:

@@ -132,6 +132,15 @@ def test_cross_entropy_and_look_up_equal_torch_s():
     assert torch.equal(block.look_up(matrix, 2), matrix[2])
 
 
+def test_the_gradient_of_cross_entropy_by_the_logits_is_p_less_y():
+    logits = torch.randn(7, requires_grad=True)
+    loss = F.cross_entropy(logits[None], torch.tensor([4]))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    shares, by_hand = block.one_of_all(logits.detach(), 4)
+    torch.testing.assert_close(by_hand, gradient)
+    assert -shares[4].log().item() == pytest.approx(loss.item())
+
+
 @pytest.mark.parametrize("config", KINDS)
 def test_read_stream_equals_the_logit_lens_and_ends_with_the_model_s_answer(config, picture):
     trace = playground.trace(scramble(VisionTransformer(config)), picture)

@@ -1,7 +1,10 @@
 """Convolution and attention side by side: receptive fields by brute force, and the effect of a shift on both."""
 
+import pytest
 import torch
+from timm.models.swin_transformer import SwinTransformerBlock
 from torch.utils.flop_counter import FlopCounterMode
+from twins import in_javascript
 
 from playground.analysis import two_ways
 from playground.vit import Config, VisionTransformer
@@ -54,3 +57,21 @@ def test_any_convolution_is_unfold_multiply_fold(picture):
     for unfolding in result:
         assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding
         assert unfolding.columns == (3 * unfolding.kernel**2, unfolding.answer[0] * unfolding.answer[1])
+
+
+@pytest.mark.parametrize("shifts", [False, True])
+def test_what_a_patch_has_heard_of_in_windows_is_what_timm_s_swin_lets_through(shifts):
+    grid, window, at = (12, 16), 4, 3 * 16 + 5
+    torch.manual_seed(0)
+    x = torch.randn(1, *grid, 8, requires_grad=True)
+    y, reached = x, []
+    for layer in range(4):
+        shift = window // 2 if shifts and layer % 2 else 0
+        y = SwinTransformerBlock(8, grid, num_heads=1, window_size=window, shift_size=shift).eval()(y)
+        (gradient,) = torch.autograd.grad(y.flatten(1, 2)[0, at].square().sum(), x, retain_graph=True)
+        rows, columns = (gradient[0].abs().sum(-1) > 1e-20).nonzero().T  # its mask adds −100, not −∞
+        reached.append([int(n) for n in (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)])
+        assert len(rows) == (reached[-1][2] - reached[-1][0]) * (reached[-1][3] - reached[-1][1]), "a rectangle"
+    ask = "return [1, 2, 3, 4].map((n) => grid.heardInWindows(given.at, given.grid, 4, n, given.shifts));"
+    assert in_javascript(["grid"], ask, {"at": at, "grid": grid, "shifts": shifts}) == reached
+    assert (reached[-1] == [0, 4, 4, 8]) == (not shifts)

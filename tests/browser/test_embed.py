@@ -101,6 +101,29 @@ def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(o
     waiting.until(lambda: read(page)["layer"] == 1, "the view does not follow its attribute")
 
 
+def test_the_element_is_see_keeps_its_height_shows_all_of_itself_and_leaves_keys_to_the_page(
+    open_page, host, weights_url
+):
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
+    narrow = f'<div style="width: 480px">{element}</div>'
+    page = open_page(f"{element}{narrow}{element.replace('>', ' face=lab>', 1)}")
+    for n, face in enumerate(("see", "see", "lab")):
+        read(page, n)
+        parts = page.locator("attention-lens").nth(n)
+        assert parts.locator(".lens").get_attribute("data-face") == face
+        assert parts.bounding_box()["height"] == 600
+        for button in parts.locator("[data-door]:visible").all():
+            button.click(trial=True)  # reached, if need be by scrolling
+    assert page.locator("attention-lens").nth(0).locator("[data-door]:visible").count() == 3
+    layer = read(page)["layer"]
+    page.evaluate("document.activeElement?.blur()")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("s")
+    assert (read(page)["layer"], read(page)["scale"] < 1) == (layer, True), "a slide's keys are the slide's"
+    page.locator("attention-lens").nth(0).locator('[role="switch"]').click()
+    waiting.until(lambda: read(page)["scale"] == 1, "the switch does nothing")
+
+
 def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
     page = open_page("")
     script = """async ([lens, model, picture]) => {
@@ -114,8 +137,10 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
         rows.push(Array.from(seen.row(4, 1, [7, 5])), Array.from(seen.row(4, 1, "7,5")));
         if (seen.tokens !== rows[0].length) throw new Error("tokens");
       }
+      const fine = await vit.run(picture, { detail: 2 });
       const seen = await vit.run(picture);
-      return { rows, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
+      const fineRow = Array.from(fine.row(4, 1, [7, 5]));
+      return { rows, fine: fineRow, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
     }"""
     result = page.evaluate(script, [host, weights_url, f"{host}/meadow.jpg"])
     truth = playground.trace(model(), playground.open_image(named("meadow").path))
@@ -128,6 +153,8 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
     for row in result["rows"]:
         assert sum(row) == pytest.approx(1, abs=1e-5)
         assert np.abs(np.asarray(row) - truth.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
+    fine_row = python_trace(detail=2).row(4, 1, (7, 5)).numpy()
+    assert np.abs(np.asarray(result["fine"]) - fine_row).max() < EIGHT_BITS
     assert np.abs(np.asarray(result["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
 
 

@@ -11,11 +11,11 @@ import pytest
 import waiting
 from hostile import KINDS
 
-from browser.on_the_site import READ_FIRST_DRAWING, SiteVisitor
-from browser.own_picture import assert_opens_a_trace_file, hand_over
+from browser.on_the_site import DATA_SAVER, READ_FIRST_DRAWING, SiteVisitor
+from browser.own_picture import assert_opens_a_trace_file, hand_over, picture
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
-from browser.without_server import REQUEST_LOG, plain_server
+from browser.without_server import REQUEST_LOG, StrictHandler, plain_server
 from playground.samples import named
 from playground.serving import models
 from playground.ui import site
@@ -252,3 +252,14 @@ def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arri
 
 def _query_of(state: dict) -> tuple[int, int] | str:
     return tuple(map(int, state["query"].split(","))) if "," in state["query"] else state["query"]
+
+
+def test_under_a_host_s_strict_policy_samples_work_and_a_photograph_hears_what_is_forbidden(arrive, folder):
+    with plain_server(folder.parent, StrictHandler) as url:
+        visitor = arrive(SiteVisitor, f"{url}/playground")
+        visitor.forgiven_errors = re.compile("Content Security Policy")
+        visitor.context.add_init_script(DATA_SAVER)
+        state = visitor.arrive("#model=bundled&sample=meadow&layer=4&head=1").hover((7, 5))
+        assert_close(state["row"], rounded_trace().row(4, 1, (7, 5)))
+        hand_over(visitor, "drop", picture(320, 240))
+        assert "wasm-unsafe-eval" in visitor.hears("policy")

@@ -27,6 +27,14 @@ class AnyOriginHandler(RecordingHandler):
         super().end_headers()
 
 
+class StrictHandler(RecordingHandler):
+    """A host with a policy of its own, which allows scripts from files alone, and no WebAssembly."""
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Security-Policy", "script-src 'self'")
+        super().end_headers()
+
+
 @contextmanager
 def plain_server(folder: Path, handler: type[RecordingHandler] = RecordingHandler) -> Iterator[str]:
     server = ThreadingHTTPServer((OWN_HOST, 0), partial(handler, directory=str(folder)))

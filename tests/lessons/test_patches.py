@@ -2,10 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from conftest import SMALL, scramble
 from serving.visits import played, texts_in
 
+from lessons.playing import meadow
+from playground.lessons.patches import packed_positions
+from playground.pack import unpack
 from playground.serving import models
 from playground.vit import VisionTransformer
 
@@ -32,6 +36,15 @@ def test_class_token_and_registers_are_counted(monkeypatch):
 )
 def test_the_lesson_says_for_each_model_where_its_positions_come_from(model, says):
     assert says in texts_in(played("patches", "positions", model=model, sample="meadow"))
+
+
+def test_the_table_of_positions_begins_with_the_class_token_s_row():
+    header, arrays = unpack(packed_positions(meadow(), "learned"))
+    table = meadow().vit.pos_embed[0].detach().half().numpy()
+    assert header["own"] == ["CLS", "R0", "R1", "R2", "R3"]
+    assert len(table) == 5 + header["grid"][0] * header["grid"][1]
+    np.testing.assert_array_equal(arrays["places"], table)
+    assert unpack(packed_positions(meadow(), "rotary"))[0]["own"] == []
 
 
 def test_the_question_is_about_as_many_patches_as_the_control_below_shows():

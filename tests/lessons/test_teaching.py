@@ -4,9 +4,9 @@ softmax's."""
 import html
 import math
 import re
-from pathlib import Path
 
 import pytest
+from ideas import ROOT, ideas
 from twins import in_javascript
 
 from playground.figures import teaching as printed
@@ -117,18 +117,18 @@ def test_a_sheet_has_its_numbers_or_answers_in_the_key_alone(name):
     assert not re.search(r"https?:|<script|src=", text), "it asks nobody for anything"
 
 
-def test_every_idea_names_a_page_and_a_test_that_exist():
-    from playground.ui.pages import LESSONS
-
-    root, rows = Path(__file__).parent.parent.parent, []
-    names = tuple(page.name.replace("_", " ").capitalize() for page in LESSONS)
-    for line in (root / "docs" / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
-        rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    assert len(rows) > 20
-    for idea, page, test in rows:
-        scene = page.removeprefix("Story ")
-        assert scene in map(str, range(1, 15)) or page.startswith(names), idea
-        file, _, name = test.partition("::")
-        assert (root / file).is_file(), idea
-        assert not name or f"def {name}(" in (root / file).read_text(encoding="utf-8"), test
-    assert all(any(page.startswith(name) for _, page, _ in rows) for name in names)
+def test_every_idea_has_a_number_a_place_and_a_test_that_exist():
+    numbers, lessons = [], set()
+    for idea in ideas():
+        name, step, _ = idea.place
+        numbers.append(idea.number)
+        lessons.add(name)
+        if name in LESSONS:
+            assert step in LESSONS[name].steps, idea
+        else:
+            assert name in ("see", "story"), idea
+        file, _, test = idea.test.partition("::")
+        assert (ROOT / file).is_file(), idea
+        assert not test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), idea
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert lessons >= LESSONS.keys()

@@ -1,14 +1,18 @@
 """The choices in lessons by which a reader tries an idea: each changes what is shown, and what is shown is right."""
 
+import json
 import math
+from base64 import b64encode
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from twins import in_javascript
 
 from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import block, two_ways
+from playground.assets import APPETITE
 from playground.lessons import experiments, listing
 from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain_parts
 from playground.lessons.registry import LESSONS
@@ -18,6 +22,9 @@ TRIED_SETTINGS = [  # (the idea, its lesson, its step, the setting that is chang
     ("LayerNorm", "block", "norms", "times"),
     ("one-hot", "block", "answer", "supposed"),
     ("the pre-training head", "block", "answer", "top"),
+    ("q and k equally wide", "shapes", "walk", "k_wide"),
+    ("v of another width", "shapes", "walk", "v_wide"),
+    ("cross-attention", "shapes", "walk", "second"),
     ("qkv_bias", "shapes", "walk", "biased"),
     ("heads of full width", "shapes", "walk", "wide"),
     ("128 px as (64, 32): the picture", "shapes", "walk", "side"),
@@ -61,6 +68,33 @@ def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
     one_hot, row = (np.array(trace.y, float) for trace in chart.figure.data)
     assert one_hot.nonzero()[0].tolist() == [3]
     np.testing.assert_allclose(row, meadow().vit.head.weight[3].detach().numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize(("q", "k", "v"), [(4, 4, 2), (6, 6, 4), (4, 6, 4)])
+def test_torch_attends_with_values_of_any_width_and_refuses_unequal_queries_and_keys(q, k, v):
+    shapes, refusal = experiments.shapes_of_widths(q, k, v)
+    tensors = [torch.ones(1, 3, width) for width in (q, k, v)]
+    if q != k:
+        assert "cannot be multiplied" in refusal
+        with pytest.raises(RuntimeError):
+            nn.functional.scaled_dot_product_attention(*tensors)
+        return
+    assert dict(shapes)["softmax(…) V"] == nn.functional.scaled_dot_product_attention(*tensors).shape[1:]
+    assert dict(shapes)["softmax(…) V W_O"] == (3, 8)
+
+
+def test_a_second_picture_s_queries_meet_this_one_s_keys_and_a_picture_that_asks_itself_attends_to_itself():
+    asked, asking = meadow().trace(), meadow().with_other(sample="twins").trace()
+    given = {name: b64encode(trace.to_bytes()).decode() for name, trace in (("asking", asking), ("asked", asked))}
+    ask = """
+const bytes = (text) => Uint8Array.from(Buffer.from(text, "base64"));
+const [asking, asked] = [given.asking, given.asked].map((text) => core.unpack(bytes(text)));
+return [core.crossRow(asking, asked, 4, 2, 31), core.crossRow(asked, asked, 4, 2, 31), core.rowOf(asked, 4, 2, 31)]
+  .map((row) => [...row]);"""
+    crossed, own, row = in_javascript(["core"], ask, given)
+    q, k = asking.record[4].q[2, 31].float(), asked.record[4].k[2].float()
+    np.testing.assert_allclose(crossed, (k @ q * asked.vit.config.scale).softmax(0).numpy(), atol=2e-3)
+    np.testing.assert_allclose(own, row, rtol=1e-5)
 
 
 def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
@@ -138,6 +172,19 @@ def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
     chosen_shares = two_ways.parts_of_first_token("chosen")
     assert set(chosen_shares[: two_ways.SECOND_INDEX]) == {1.0}
     assert set(chosen_shares[two_ways.SECOND_INDEX :]) == {0.5}
+
+
+def test_the_appetite_that_is_drawn_is_what_was_measured():
+    measured = json.loads(APPETITE.read_text())
+    (chart,) = parts_of_kind("two_ways", "built", Chart)
+    drawn = {trace.name: trace.y for trace in chart.figure.data}
+    for net, name in (("vit", "ViT"), ("convolution", "convolutions")):
+        means = [100 * sum(runs) / len(runs) for runs in measured["nets"][net]["tested"]]
+        np.testing.assert_allclose(drawn[name], means)
+    learned = {net: [sum(runs) / len(runs) for runs in of["learned"]] for net, of in measured["nets"].items()}
+    assert measured["counts"] == [100, 1000, 10000]
+    assert learned["vit"][0] == learned["convolution"][0] == 1, "by heart"
+    assert learned["vit"][-1] < 0.6, "no more than at its beginning"
 
 
 def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():

@@ -1,10 +1,14 @@
 """Reading labelled pictures in CIFAR-10's format; the tests write the files."""
 
+import tarfile
+
 import numpy as np
 import pytest
 
 from playground.errors import PlaygroundError
+from playground.models import borrowed, catalogue
 from playground.pictures.cifar import read
+from playground.serving import pictures
 
 COLOURS = ("red", "green", "blue")
 
@@ -60,3 +64,22 @@ def test_wrong_folders_say_what_is_wrong(tmp_path):
     (tmp_path / "data_batch_1.bin").write_bytes(b"\x0c" + b"\0" * 3072)
     with pytest.raises(PlaygroundError, match="label 12"):
         read(tmp_path).open(0)
+
+
+def test_a_command_fetches_cifar_by_its_digest_and_without_a_network_says_so(tmp_path, monkeypatch, nothing_fetched):
+    monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
+    write_cifar(tmp_path / borrowed.CIFAR)
+    archive = tmp_path / "archive.tar.gz"
+    monkeypatch.setattr(borrowed, "CIFAR_ADDRESS", archive.as_uri())
+    with pytest.raises(PlaygroundError, match=r"did not come.*our drawings stay"):
+        catalogue.download(["cifar-10"])
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tmp_path / borrowed.CIFAR, borrowed.CIFAR)
+    with pytest.raises(PlaygroundError, match="its digest differs"):
+        catalogue.download(["cifar-10"])
+    assert pictures.labelled_set()["what"].startswith("drawings of our own")
+    monkeypatch.setattr(borrowed, "CIFAR_SHA256", borrowed.digest_of(archive))
+    catalogue.download(["cifar-10"])
+    assert pictures.labelled_set() == {"count": 25, "what": "pictures of CIFAR-10"}
+    archive.unlink()
+    catalogue.download(["cifar-10"])  # once

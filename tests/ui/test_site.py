@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 import playground
 from playground.__main__ import main
@@ -99,12 +100,41 @@ def test_a_site_written_again_without_weights_keeps_unchanged_files_and_drops_th
     (site_folder / "app-0123456789ab.js").write_text("an older version's")
     (site_folder / "my-own.js").write_text("mine")
     site.write(site_folder, "/", [], named_samples=("portrait",), lessons=())
-    assert list(site_folder.glob("app-*.js")) == []
+    assert not (site_folder / "app-0123456789ab.js").exists()
     assert len(list(site_folder.glob("app-*.packed"))) == 1
     assert (site_folder / "my-own.js").is_file(), "what this command has not written stays"
     assert {file.name for file in site_folder.glob("samples/*")} == former_files
     assert list(site_folder.glob("weights/*")) == []
     assert "our small ViT" not in (site_folder / "LICENCES.md").read_text(encoding="utf-8")
+
+
+def test_a_host_gets_its_own_files_beside_the_site_s(tmp_path):
+    base = "https://you-attention.static.hf.space/"
+    out = site.write(tmp_path / "out", base, [], named_samples=(), lessons=(), host="space")
+    _, front_matter, _ = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    card = yaml.safe_load(front_matter)
+    assert card["sdk"] == "static"
+    assert (out / card["app_file"]).is_file()
+    assert (out / card["thumbnail"].removeprefix(base)).is_file()
+    assert len(card["short_description"]) <= 60, "the host shows no more"
+    stored = {line.split()[0].removeprefix("*") for line in (out / ".gitattributes").read_text().splitlines()}
+    text_kinds = {".css", ".html", ".js", ".json", ".md", ".svg", ".ts", ".webmanifest", ""}
+    assert {file.suffix for file in out.rglob("*") if file.is_file()} - text_kinds <= stored
+    site.write(out, "/", [], named_samples=(), lessons=(), host="netlify")
+    folders = {file.parent.name for file in out.rglob("*-????????????.*") if file.parent != out}
+    immutable = re.findall(r"^/(\w+)/\*\n  Cache-Control: .*immutable$", (out / "_headers").read_text(), re.MULTILINE)
+    assert folders <= set(immutable) | {"embed"}
+
+
+def test_the_files_of_the_former_edition_stay_for_pages_that_are_open_and_older_ones_go(tmp_path, monkeypatch):
+    editions = []
+    for description in ("first", "second", "third"):
+        monkeypatch.setattr(site, "DESCRIPTION", description)
+        monkeypatch.setattr(site, "ICON", site.ICON + f"<!-- {description} -->")
+        out = site.write(tmp_path / "out", "/", [], named_samples=(), lessons=())
+        editions.append({name for name in worker_settings(out)["names"] if name.startswith("icon-")})
+        there = {file.name for file in out.glob("icon-*.svg")}
+        assert there == {name for names in editions[-2:] for name in names if name.endswith(".svg")}
 
 
 @pytest.mark.parametrize(

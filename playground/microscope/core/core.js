@@ -231,6 +231,17 @@ export function rowInto(out, offset, pack, layer, head, token, scale) {
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
 }
 
+// The row of a token of one pack over the tokens of another, at the other's scale: cross-attention.
+/** @param {Pack} asking @param {Pack} asked */
+export function crossRow(asking, asked, layer, head, token) {
+  const [{ q }, { k }] = [layerOf(asking, layer), layerOf(asked, layer)];
+  const { dim, tokens, scale } = asked;
+  const start = (head * asking.tokens + token) * dim;
+  const row = Float32Array.from({ length: tokens }, (_, j) => dot(q, start, k, (head * tokens + j) * dim, dim) * scale);
+  softmaxInPlace(row, 0, tokens, Math.max(...row));
+  return row;
+}
+
 // Token i's row as a new array.
 /** @param {Pack} pack */
 export function rowOf(pack, layer, head, token, scale = pack.scale) {

@@ -32,6 +32,22 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
+// What a patch has heard of after layers of attention in windows of window × window patches: [top, left, bottom, right],
+// a rectangle. If they shift, the windows of every second layer begin half a window earlier, and are cut at the edges.
+export function heardInWindows(patch, [rows, columns], window, layers, shifts) {
+  const spread = (place, count) => {
+    let [from, to] = [place, place + 1];
+    for (let layer = layers; layer > 0; layer--) {
+      const start = shifts && layer % 2 === 0 ? window / 2 - window : 0;
+      from = Math.max(0, from - ((from - start) % window));
+      to = Math.min(count, to + window - 1 - ((to - 1 - start) % window));
+    }
+    return [from, to];
+  };
+  const [[top, bottom], [left, right]] = [spread(Math.floor(patch / columns), rows), spread(patch % columns, columns)];
+  return [top, left, bottom, right];
+}
+
 // Below: computes one number of a token from its patch: the patch as a vector, times a learned filter, plus a bias.
 // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
 // filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.

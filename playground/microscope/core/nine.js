@@ -26,10 +26,12 @@ export function isMasked(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
 
-export const maskScores = (scores, mask) =>
-  scores.map((score, index) =>
-    isMasked(mask, Math.floor(index / TOKEN_COUNT), index % TOKEN_COUNT) ? -Infinity : score,
-  );
+// The scores, −∞ where a token is hidden. multiplies: −∞ is multiplied by 1 where one is hidden, else by 0, and added.
+export const maskScores = (scores, mask, multiplies = false) =>
+  scores.map((score, index) => {
+    const isHidden = isMasked(mask, Math.floor(index / TOKEN_COUNT), index % TOKEN_COUNT);
+    return multiplies ? score + Number(isHidden) * -Infinity : isHidden ? -Infinity : score;
+  });
 
 export function weightsOf(scores) {
   const weights = Float64Array.from(scores);

@@ -5,6 +5,7 @@ import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./dom.js";
+import { barColours } from "./light.js";
 import { hatch } from "./stage.js";
 
 const BAR_STEP = 2; // pixels of the bar that have one colour
@@ -22,8 +23,9 @@ function tickOfBar(domain, t) {
 }
 
 // Draws the colours of a picture as a bar, with numbers below. The last number is the exposure, the value of the
-// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
-export function drawColourBar(canvas, ramp, domain, unit, colours, against = null) {
+// brightest colour. `ramp`: 256 CSS colours of the heat.
+export function drawColourBar(canvas, ramp, domain, unit, colours) {
+  const against = domain.signed ? barColours(true) : []; // made when a picture has signs: it takes a phone .3 s
   const context = canvas.getContext("2d");
   const { width: w, height: h } = canvas;
   context.clearRect(0, 0, w, h);

@@ -52,12 +52,12 @@ export function drawMatrix(context, size, count, matrix, markedCell, theme, colo
 
 function drawCell(context, x, y, cell, value, matrix, theme) {
   context.font = `${Math.min(12, cell * 0.36)}px ${theme.font}`;
-  if (value === -Infinity) {
+  if (!Number.isFinite(value)) {
     context.fillStyle = theme.wash;
     context.fillRect(x, y, cell - 1, cell - 1);
     hatch(context, x, y, cell - 1, cell - 1, theme.line);
     context.fillStyle = theme.ink;
-    context.fillText("−∞", x + cell / 2, y + cell / 2);
+    context.fillText(Number.isNaN(value) ? "NaN" : "−∞", x + cell / 2, y + cell / 2);
     return;
   }
   const isWeight = matrix.reach === null;

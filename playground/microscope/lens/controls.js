@@ -143,11 +143,12 @@ export function bindPointer(lens) {
 const CLICKER_STEPS = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote, and the step that each makes
 const PRESENT_STEPS = { ...CLICKER_STEPS, ArrowRight: 1, ArrowLeft: -1 };
 
-// The lens takes keys while the focus is inside the lens, or while no element has the focus.
+// The lens takes keys while the focus is inside the lens, or, on a page of its own, while no element has the focus.
 export function bindKeys(lens, signal) {
   const { root } = lens;
   root.tabIndex = -1; // a click inside focuses the lens, so that it gets keys
   root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
+  if (lens.page.ui.guest) return;
   document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
 }
 

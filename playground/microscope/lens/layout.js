@@ -36,7 +36,8 @@ const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in 
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LEAST_STORY_WIDTH = 1100; // px: in a narrower window the story's column is as narrow as any
-const LOW_HEIGHT = 420; // px: in a lower room the moments are in the column
+const LOW_HEIGHT = 520; // px: in a lower room the moments are in the column
+const SHORT_HEIGHT = 645; // px: in a lower room the column is denser, and the moments leave it all the height
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
 const ROW_BELOW_HEIGHT = 246; // px: height of the parts in a row below a panorama
@@ -58,7 +59,7 @@ export function placeLens(lens) {
   root.classList.toggle("sees", Boolean(see) && !ui.bare);
   const width = root.clientWidth;
   const height = heightOf(lens, width);
-  const isBeside = width >= LEAST_BESIDE_WIDTH && width > (see ? window.innerHeight : height);
+  const isBeside = width >= LEAST_BESIDE_WIDTH && width > (see && !ui.guest ? window.innerHeight : height);
   root.style.setProperty("--room", `${Math.max(0, height)}px`);
   root.dataset.size = isBeside ? "wide" : "narrow";
   return { width, height, isBeside };
@@ -98,6 +99,7 @@ function layOut(lens) {
   const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
   const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
   root.classList.toggle("over", isOver);
+  root.classList.toggle("short", Boolean(see) && isBeside && !isLow && !isOver && !tells && height < SHORT_HEIGHT);
   root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
   root.style.setProperty("--twin", String(twinAspect(lens, aspect)));
   setPictures(lens, pictureHeight * aspect, aspect);
@@ -117,6 +119,7 @@ const aspectOf = ({ pack }) =>
 function heightOf({ choice, page }, width) {
   const { below, height: wantedHeight, bare: isBare } = page.ui;
   if (choice.presenting || isBare) return window.innerHeight;
+  if (page.ui.guest) return wantedHeight;
   if (page.see) {
     const bar = page.see.bar && (width < LEAST_BESIDE_WIDTH || width <= window.innerHeight) ? PHONE_BAR : page.see.bar;
     return window.innerHeight - pullUp(page, bar) - below;
@@ -147,6 +150,7 @@ function pullUp(page, bar) {
 export function overflowOf(lens) {
   const { choice, page, root, see } = lens;
   const { ui } = page;
+  if (ui.guest) return 0;
   if (see && !ui.bare) return choice.presenting ? 0 : Math.ceil(Math.abs(topOf(page) - page.spaceAbove));
   if (root.dataset.size !== "wide") return 0;
   return Math.round(root.getBoundingClientRect().height - heightOf(lens));
@@ -167,7 +171,7 @@ export function sizeCanvases({ frame, frame: { ratio }, refs }) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
-  frame.photo = frame.otherPhoto = null;
+  frame.thumbPhoto = null; // the photographs of the two pictures are made anew where their size has changed
 }
 
 // Fits the curve's canvas to its element. Returns whether that changed the canvas.

@@ -4,7 +4,8 @@
 //   const lens = createLens(parent, {
 //     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
-//                below, bare},                // px that the page needs below; whether only the picture is shown
+//                below, bare,                 // px that the page needs below; whether only the picture is shown
+//                guest},                      // in somebody's page: has its height, takes keys with the focus alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     onQuery:  (query) => {},                // each time another token's row is on show, also while the cursor moves
 //     failed:   (error) => {},                // a request to the source failed
@@ -95,6 +96,7 @@ export function createLens(parent, options = {}) {
   bindShare(lens);
   bindRows(lens);
   bindWall(lens);
+  page.ui = { ...page.ui, ...options.ui };
   page.see = options.see?.(lens) ?? null;
   if (page.see) placeLens(lens);
   writeMarkupTexts(page);

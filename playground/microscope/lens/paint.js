@@ -215,8 +215,7 @@ function paintColourBar(lens) {
   frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
-  const { bar, unit, colours, against } = frame;
-  drawColourBar(refs.colourBar, frame.ramp, bar, unit, colours, against);
+  drawColourBar(refs.colourBar, frame.ramp, frame.bar, frame.unit, frame.colours);
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads

@@ -34,7 +34,7 @@ export function pictureCanvas(lens) {
     });
   }
   const drawBar = (canvas, unit, colours) => {
-    if (!wayOf(view).coloured) drawColourBar(canvas, frame.ramp, frame.bar, unit, colours, frame.against);
+    if (!wayOf(view).coloured) drawColourBar(canvas, frame.ramp, frame.bar, unit, colours);
   };
   return composePicture(pictures, width, height, captionOf(lens), drawBar, PICTURE_SCALE);
 }

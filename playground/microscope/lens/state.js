@@ -127,7 +127,6 @@ const newFrame = () =>
     unit: 1, //                             device pixels per unit of a drawing; the page's type has 14 units
     colours: null, //                       {ink, soft, line, accent, font, convolution}
     ramp: barColours(), //                  256 CSS colours for bars and charts
-    against: barColours(true), //           the same for values below zero
 
     // ---- data for drawing, made once and used again
     photo: null, //                         the picture at the size of its canvas, see drawing/light.js

@@ -22,6 +22,7 @@ const MASKS_MARKUP = `
     <button data-mask="causal">everything that comes later</button>
     <button data-mask="">nothing</button>
   </p>
+  <p class="buttons"><button data-ref="times">Multiply instead: score + hidden · (−∞)</button></p>
   <div class="three">
     ${figureOf("scores", "scores", `QKᵀ/${markedWords("√d_k")}`)}
     ${figureOf("masked", "+ mask", "0 or −∞")}
@@ -36,6 +37,7 @@ function createMasks(stage) {
     arrows: null, //      see core/nine.js
     mask: "", //          "causal", or the letters of the hidden tokens
     markedCell: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
+    multiplies: false, // whether hidden, 1 or 0, is multiplied by −∞, and the product added
     refused: false, //    whether the last click was refused, because it would have hidden every token
   });
   const choose = (mask) => {
@@ -58,6 +60,10 @@ function createMasks(stage) {
   }
   for (const button of stage.root.querySelectorAll("[data-mask]"))
     button.addEventListener("click", () => choose(button.dataset.mask));
+  stage.find("times").addEventListener("click", () => {
+    state.multiplies = !state.multiplies;
+    stage.redraw();
+  });
   for (const canvas of state.canvases) {
     const point = (event) => {
       const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKEN_COUNT);
@@ -73,9 +79,11 @@ function createMasks(stage) {
       reportNumbers("masks", { mask: state.mask });
     },
     paint: (theme) => paintMasks(state, theme),
-    read: () => ({ mask: state.mask, weights: Array.from(weightsOf(maskScores(scoresOf(state.arrows), state.mask))) }),
+    read: () => ({ mask: state.mask, weights: Array.from(weightsOf(maskedNow(state))) }),
   };
 }
+
+const maskedNow = ({ arrows, mask, multiplies }) => maskScores(scoresOf(arrows), mask, multiplies);
 
 function paintMasks(state, theme) {
   const { root } = state.stage;
@@ -84,8 +92,9 @@ function paintMasks(state, theme) {
   }
   for (const button of root.querySelectorAll("[data-mask]"))
     button.setAttribute("aria-pressed", String(button.dataset.mask === state.mask));
+  state.stage.find("times").setAttribute("aria-pressed", String(state.multiplies));
   const scores = scoresOf(state.arrows),
-    maskedScores = maskScores(scores, state.mask),
+    maskedScores = maskedNow(state),
     weights = weightsOf(maskedScores);
   [scores, maskedScores, weights].forEach((values, index) => {
     const { context, width } = sheetOf(state.canvases[index], state.canvases[index].clientWidth);
@@ -103,6 +112,8 @@ function rowInWords(state, maskedScores, weights) {
   const { row } = state.markedCell;
   const scores = maskedScores.subarray(row * TOKEN_COUNT, (row + 1) * TOKEN_COUNT);
   const column = state.markedCell.column >= 0 ? state.markedCell.column : Math.max(0, scores.indexOf(-Infinity));
+  if (scores.some(Number.isNaN))
+    return "Where nothing is hidden, 0 · (−∞) is <b>NaN</b>, not a number; so is any sum with it, and the whole row.";
   const powers = Array.from(scores, (score) =>
     score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${withMinus(score, 1)}</sup>`,
   );

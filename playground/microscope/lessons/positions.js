@@ -16,7 +16,8 @@ const FULL_COLOUR_SHARE = 0.1;
 const COSINE_RANGE = { low: -1, high: 1 };
 const MARKUP = `
   <div class="three">
-    <figure><figcaption><b>The table</b> <span data-ref="rows"></span></figcaption>
+    <figure><figcaption><b>The table</b> <span data-ref="rows"></span>
+      <button data-ref="own"></button></figcaption>
       <canvas data-ref="table" role="img" aria-label="The table of positions"></canvas></figure>
     <figure><figcaption><b>How alike</b> <span data-ref="which"></span></figcaption>
       <canvas data-ref="map" tabindex="0" role="img"
@@ -32,23 +33,26 @@ function createPositions(stage) {
     ...stage.refs,
     id: null, //          identifies the table
     // the data; also table, unitTable: its rows scaled to length one, count: the number of patches, limit: the number
-    // with the full colour
+    // with the full colour; own: the names of the tokens with rows of their own, before the patches
     data: null,
-    at: 0, //             the chosen patch
+    at: 0, //             the chosen patch; below 0, a token with a row of its own
     mapsSheet: null, //   a canvas with all the small maps
     mapsKey: null, //     the table's id and the theme for which `mapsSheet` was drawn
   });
   const choose = (place) => {
     state.at = place;
-    stage.tell("place", patchText(place, state.data.grid[1]));
+    if (place >= 0) stage.tell("place", patchText(place, state.data.grid[1]));
     stage.redraw();
   };
+  stage.find("own").addEventListener("click", () => choose(-state.data.own.length));
   const now = () => ({ at: state.at, grid: state.data.grid });
   followPatches(state.map, now, choose);
   followPatches(state.maps, now, choose);
-  followPointer(state.table, (event) =>
-    choose(patchAt(0, spotOf(event, state.table)[1] / state.table.clientHeight, state.data.count, 1)),
-  );
+  followPointer(state.table, (event) => {
+    const { count, own } = state.data;
+    const share = spotOf(event, state.table)[1] / state.table.clientHeight;
+    choose(patchAt(0, share, own.length + count, 1) - own.length);
+  });
   return {
     take: (data) => takePlaces(state, data),
     paint: (theme) => state.data && paintPlaces(state, theme),
@@ -77,17 +81,20 @@ function takePlaces(state, data) {
   }
   const sizes = table.map(Math.abs).sort();
   const limit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
-  state.stage.find("rows").textContent = `a row for each patch; full colour from ±${limit.toPrecision(2)}`;
+  const { own } = header;
+  const many = own.length ? `${own.length} + ${grid[0] * grid[1]} rows` : "a row for each patch";
+  state.stage.find("rows").textContent = `${many}; full colour from ±${limit.toPrecision(2)}`;
+  Object.assign(state.stage.find("own"), { textContent: own[0], hidden: !own.length });
   state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
   state.mapsKey = null;
 }
 
 // The cosines between one patch's row of the table and all rows.
 function similarities(state, place) {
-  const { unitTable, width, count } = state.data,
+  const { unitTable, width, count, own } = state.data,
     similarity = new Float32Array(count),
-    row = unitTable.subarray(place * width, (place + 1) * width);
-  for (let i = 0, u = 0; i < count; i++) {
+    row = unitTable.subarray((own.length + place) * width, (own.length + place + 1) * width);
+  for (let i = 0, u = own.length * width; i < count; i++) {
     let sum = 0;
     for (let x = 0; x < width; x++, u++) sum += row[x] * unitTable[u];
     similarity[i] = sum;
@@ -109,8 +116,11 @@ function paintPlaces(state, theme) {
   context.drawImage(heat.canvas, 0, 0, w, height);
   const row = Math.floor(state.at / columns),
     column = state.at % columns;
-  outlinePatch(context, state.at, [rows, columns], w, height);
+  const isPatch = state.at >= 0;
+  if (isPatch) outlinePatch(context, state.at, [rows, columns], w, height);
   paintMaps(state, theme, palette, height);
+  state.stage.find("own").setAttribute("aria-pressed", String(!isPatch));
+  if (!isPatch) return tellOwn(state, similarity);
   state.stage.find("which").textContent = `to the patch ${row},${column}`;
   const neighbourText = (r, c) =>
     r < 0 || c < 0 || r >= rows || c >= columns ? "–" : withMinus(similarity[r * columns + c]);
@@ -123,15 +133,25 @@ function paintPlaces(state, theme) {
   applyDataStyles(state.stage.find("sum"));
 }
 
+function tellOwn({ stage, at, data: { own, count } }, similarity) {
+  const mean = similarity.reduce((sum, cosine) => sum + cosine, 0) / count;
+  const [low, high] = [Math.min(...similarity), Math.max(...similarity)].map((cosine) => withMinus(cosine));
+  stage.find("which").textContent = `to the row of ${own.at(at)}`;
+  stage.find("sum").innerHTML =
+    `<b>${own.at(at)}</b> has a row of its own, and no place in the grid: the table has ${own.length} + ${count} rows. ` +
+    `Its cosine with a patch’s row is ${withMinus(mean)} on average, from ${low} to ${high}.`;
+}
+
 function paintTable(state, palette, height) {
-  const { table, width, count, limit } = state.data;
+  const { table, width, limit, own } = state.data;
+  const count = own.length + state.data.count;
   const heat = makeHeat(count, width);
   fillHeat(heat, table, 0, palette, { low: -limit, high: limit });
   const { context, width: w } = sheetOf(state.table, height);
   context.imageSmoothingEnabled = width > w || count > height;
   context.drawImage(heat.canvas, 0, 0, w, height);
   const step = height / count;
-  outlineCell(context, 1, state.at * step, w - 2, Math.max(2, step), 0.75);
+  outlineCell(context, 1, (own.length + state.at) * step, w - 2, Math.max(2, step), 0.75);
 }
 
 // Draws the maps; on a fine grid only those of every second or third patch.
@@ -157,6 +177,7 @@ function paintMaps(state, theme, palette, height) {
   const { context, width: w } = sheetOf(state.maps, height);
   context.imageSmoothingQuality = "high";
   context.drawImage(state.mapsSheet, 0, 0, w, height);
+  if (state.at < 0) return;
   const row = Math.floor(Math.floor(state.at / columns) / mapStep),
     column = Math.floor((state.at % columns) / mapStep);
   outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);

@@ -106,6 +106,25 @@ const MAKERS = {
     return toContainer(header, { pack: [pack, [pack.length]], image: [image, [image.length]] });
   },
 
+  // Another picture that asks the one on view, both with their queries and keys in a layer.
+  async crossed({ layer, head, sample }, subject) {
+    const asking = await subject.other(sample);
+    const arrays = {};
+    for (const [name, { bytesOf, bitmap }] of Object.entries({ asking, asked: subject })) {
+      const [pack, image] = await Promise.all([bytesOf(layer), jpegOf(bitmap, DRAWN_SIDE)]);
+      Object.assign(arrays, { [name]: [image, [image.length]], [`${name}_pack`]: [pack, [pack.length]] });
+    }
+    return toContainer({ id: `${asking.id} ${subject.id} ${layer} ${head}`, layer, head }, arrays);
+  },
+
+  // The picture, cut into whole windows of patches.
+  async windows({ side, window }, { id, bitmap, gridFor }) {
+    const grid = gridFor([side, side]).map((count) => window * Math.max(1, Math.round(count / window)));
+    const image = await jpegOf(bitmap, DRAWN_SIDE);
+    const header = { id: `${id} ${side}`, grid, window, size: [bitmap.height, bitmap.width] };
+    return toContainer(header, { image: [image, [image.length]] });
+  },
+
   // A trace with one layer and one head: each patch's query and key is its mean colour, as a vector of length one.
   async colours({ patch, temperatures }, { id, bitmap, gridFor }) {
     const side = Math.max(1, Math.floor(COLOURS_SIDE / patch));

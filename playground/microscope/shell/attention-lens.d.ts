@@ -4,6 +4,25 @@ export type Picture = string | URL | ImageBitmapSource;
 /** [row, column] of a patch, the name of a prefix token ("cls", "reg0"), "row,column", or a token's number. */
 export type Query = readonly [row: number, column: number] | string | number;
 
+/** How many times as many patches along each side as the model was trained with; what is too many is refused. */
+export type Detail = 1 | 2 | 3 | 4;
+
+/** The attributes of <attention-lens>, for JSX. */
+export interface LensAttributes {
+  model?: string;
+  picture?: string;
+  numbers?: string;
+  view?: string;
+  face?: "see" | "lab";
+  detail?: Detail | `${Detail}`;
+  title?: string;
+  class?: string;
+  className?: string;
+  style?: string | Record<string, string | number>;
+  ref?: unknown;
+  key?: string | number;
+}
+
 /** An error. Its message is a sentence that says what was wrong and which value was given. */
 export class LensError extends Error {
   readonly name: "LensError";
@@ -20,7 +39,7 @@ export interface Model {
   readonly prefix: readonly string[];
   readonly labels: readonly string[];
   /** Runs one forward pass in this page's worker. Rejects with a LensError, or with the reason of an abort. */
-  run(image: Picture, options?: { signal?: AbortSignal }): Promise<Seen>;
+  run(image: Picture, options?: { signal?: AbortSignal; detail?: Detail }): Promise<Seen>;
 }
 
 /** The queries and keys of one forward pass, from which any row of attention is computed. */
@@ -46,6 +65,11 @@ export class AttentionLens extends HTMLElement {
 }
 
 declare global {
+  namespace JSX {
+    interface IntrinsicElements {
+      "attention-lens": LensAttributes;
+    }
+  }
   interface HTMLElementTagNameMap {
     "attention-lens": AttentionLens;
   }

@@ -2,6 +2,8 @@
 // self-contained file. playground/figures/bundle.py appends worker, kernels and styles to this script.
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
+import { createSee } from "../see/see.js";
+import { languageOf } from "../words/languages.js";
 import { bringFromPage, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
@@ -80,6 +82,8 @@ async function bringModel(model) {
   return address;
 }
 
+const MOST_PATCHES = 1600; // a browser needs half a minute for a finer grid
+
 function cardOf(bytes, address) {
   let header = null;
   try {
@@ -97,7 +101,9 @@ function cardOf(bytes, address) {
     patch: config.patch_size,
     grid: config.native_grid,
     first: null,
-    details: [1],
+    details: [1, 2, 3, 4].filter(
+      (detail) => config.native_grid[0] * config.native_grid[1] * detail ** 2 <= MOST_PATCHES,
+    ),
     layers: config.depth,
     heads: config.heads,
     head_dim: config.width / config.heads,
@@ -151,12 +157,13 @@ export async function load(model) {
   });
 }
 
-/** @param {string} model @param {any} image @param {Options} [options] */
-async function runModel(model, image, { signal } = {}) {
+/** @param {string} model @param {any} image @param {{signal?: AbortSignal, detail?: number}} [options] */
+async function runModel(model, image, { signal, detail = 1 } = {}) {
+  checkDetail(detail, model);
   const id = await bringPicture(image);
   try {
     const source = sharedSource();
-    const trace = await source.open({ picture: id, model }, { signal });
+    const trace = await source.open({ picture: id, model, detail }, { signal });
     const layerNumbers = Array.from({ length: trace.layers }, (_, layer) => layer);
     return seenIn(unpack(await source.layers(trace, layerNumbers, { signal })));
   } catch (error) {
@@ -191,6 +198,12 @@ function inBounds(name, number, count) {
   throw new LensError(
     `The ${name} is a whole number from 0 to ${count - 1}; given was ${String(number).slice(0, 40)}.`,
   );
+}
+
+function checkDetail(detail, model) {
+  const { details } = cards[model];
+  if (details.includes(Number(detail))) return;
+  throw new LensError(`The detail is ${details.join(", ")} for this model; given was ${String(detail).slice(0, 40)}.`);
 }
 
 // [row, column] of a patch, the name of a prefix token, "row,column", or a token's number.
@@ -232,13 +245,25 @@ function checkView({ layer, head, query }, shape) {
 // ---- the element
 
 const HOST_STYLES = `
-:host { display: block; position: relative; contain: content; }
+:host { display: block; position: relative; height: 600px; overflow: auto; contain: content; }
+.lens.sees { width: auto; margin-inline: 0; overflow: visible; }
 :host([hidden]) { display: none; }
 .trouble { margin: 0; padding: 0.8em 1em; font: 400 15px/1.4 system-ui, sans-serif; color: inherit; }
 .trouble[hidden] { display: none; }
 `;
 
+const language = () => languageOf([document.documentElement.lang]);
+const asSee = (lens) => createSee(lens, { face: "see", language, turned() {}, bar: 0 });
+
+// The face is chosen when the element is made; after that the attributes change what is on view.
 async function bringContent(element) {
+  const face = element.getAttribute("face") ?? "see";
+  if (!["see", "lab"].includes(face)) throw new LensError(`face is see or lab; given was ${face.slice(0, 40)}.`);
+  const options = { see: face === "see" ? asSee : null, ui: { guest: true } };
+  return { ...(await bringTrace(element)), options };
+}
+
+async function bringTrace(element) {
   const view = viewIn(element.getAttribute("view") ?? "");
   const opensAtBest = view.layer === undefined && view.head === undefined;
   if (element.hasAttribute("numbers")) {
@@ -247,11 +272,13 @@ async function bringContent(element) {
     return { ...content, view, best: opensAtBest };
   }
   const model = await bringModel(element.getAttribute("model"));
+  const detail = element.getAttribute("detail") ?? "1";
+  checkDetail(detail, model);
   const picture = await bringPicture(element.getAttribute("picture"), element.getAttribute("title") ?? "");
   const forgetPicture = () => pictures.delete(picture);
   try {
     const source = sharedSource();
-    const trace = await source.open({ picture, model });
+    const trace = await source.open({ picture, model, detail });
     const [rows, columns] = trace.grid;
     const { heads, prefix } = cards[model];
     checkView(view, { layers: trace.layers, heads, prefix, rows, columns });

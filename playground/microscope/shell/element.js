@@ -24,7 +24,7 @@ const USUAL_HEIGHT = 600; // pixels: the default height
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? Object); // none under Node
 
 export class AttentionLens extends Base {
-  static observedAttributes = ["model", "numbers", "picture", "view"];
+  static observedAttributes = ["model", "numbers", "picture", "view", "detail"];
 
   #place = null;
   #errorLine = null;
@@ -89,7 +89,8 @@ export class AttentionLens extends Base {
       const { source, trace, view, best, options } = content;
       const height = this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT;
       const onFailure = (error) => this.#fail(error);
-      this.#lens ??= createLens(this.#place, { source, ui: { height }, link: null, failed: onFailure, ...options });
+      const ui = { height, ...options?.ui };
+      this.#lens ??= createLens(this.#place, { source, link: null, failed: onFailure, ...options, ui });
       await this.#lens.show({ main: trace, view, best });
       if (this.#request !== request) return;
       this.#forget(content);

@@ -168,6 +168,10 @@ async function matchesDigest(bytes, digest) {
   return !hash || hexOf(hash).startsWith(digest);
 }
 
+const NO_COMPUTING =
+  "This host's policy forbids WebAssembly: samples work, photographs of your own do not. " +
+  "Who runs the host allows it by 'wasm-unsafe-eval' in script-src.";
+
 // The smallest module with SIMD: (func (result v128) i32.const 0  i8x16.splat  i8x16.popcnt)
 const SIMD = [
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
@@ -184,7 +188,10 @@ export function computeHere({ worker, kernels, cards, weights }, addressOf, pict
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
-      return WebAssembly.compile(await (await fetchFile(addressOf(kernels))).arrayBuffer());
+      const code = await (await fetchFile(addressOf(kernels))).arrayBuffer();
+      return WebAssembly.compile(code).catch(({ message }) => {
+        throw Object.assign(new Error(message), { says: NO_COMPUTING });
+      });
     },
     models: cards,
     weightsOf: (name) => store.read(name),

@@ -25,12 +25,14 @@ from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 from playground.serving.site_files import Folder
 from playground.ui.pages import PAGES
+from playground.ui.site.hosts import write_for
 from playground.ui.site.page import (
     DESCRIPTION,
     ICON,
     POLICY,
     SHARED_PAGE_FILES,
     STYLES,
+    icon_png,
     page_html,
     put_font,
     toolbar_data,
@@ -82,9 +84,11 @@ def write(
     names: Sequence[str] = site_files.MODELS,
     named_samples: Collection[str] | None = None,
     lessons: Collection[str] | None = None,
+    host: str = "",
 ) -> Path:
     """Writes the site into an empty folder, or over a site written before. `named_samples`: the samples whose heads
-    have names, None: all; `lessons`: the lessons to write, None: all."""
+    have names, None: all; `lessons`: the lessons to write, None: all; `host`: one of hosts.HOSTS, whose own files are
+    written too."""
     site_files.check(names)
     _check_target(out, base)
     prepared.prepare()
@@ -97,11 +101,12 @@ def write(
     begin = {
         "styles": folder.put_packed("styles", stylesheet(*STYLES).encode()),
         "script": folder.put_packed("app", code),
+        "plain": folder.put("app.js", code),
     }
     begin["font"] = put_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
-    icon = folder.put("icon.svg", ICON.encode())
+    icon, touch_icon = folder.put("icon.svg", ICON.encode()), folder.put("icon.png", icon_png(512))
     engine_files = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
@@ -117,11 +122,12 @@ def write(
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
+    preview, preview_tags = _write_preview(folder, base)
     page = page_html(
-        script=script, styles=styles, icon=icon, policy=_policy(code),
+        script=script, styles=styles, icon=icon, touch_icon=touch_icon, policy=_policy(code),
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
-        head=f"{_write_preview(folder, base)}{MANIFEST}\n"
+        head=f"{preview_tags}{MANIFEST}\n"
         + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
@@ -143,13 +149,15 @@ def write(
         base=escape(base), script=lost_script, pages=" ".join((*PAGES, "story")), foot=_foot(escape(base))
     )
     folder.put_plain("404.html", lost.encode())
-    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
+    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon, touch_icon)).encode())
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
     first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
     core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
+    former_names = _names_of_edition(out / "sw.js")
     folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
-    _drop_old(folder)
+    _drop_old(folder, former_names)
+    write_for(host, out, preview)
     return out
 
 
@@ -164,12 +172,11 @@ def _check_target(out: Path, base: str) -> None:
         )
 
 
-def _write_preview(folder: Folder, base: str) -> str:
-    """Writes the link preview of the picture that the page opens with."""
+def _write_preview(folder: Folder, base: str) -> tuple[str, str]:
+    """Writes the link preview of the picture that the page opens with. Returns its address and the page's tags."""
     _, here, spec = routes_figures.preview_figure({}, {})
-    return routes_figures.preview_meta(
-        here, spec, base + folder.put("preview.png", figure_files.file(here, spec, "png"))
-    )
+    address = base + folder.put("preview.png", figure_files.file(here, spec, "png"))
+    return address, routes_figures.preview_meta(here, spec, address)
 
 
 def _write_wall(folder: Folder) -> str:
@@ -214,11 +221,14 @@ def _write_embed_package(folder: Folder) -> None:
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
 
 
-def _manifest(icon: str) -> dict:
+def _manifest(icon: str, touch_icon: str) -> dict:
     return {
         "name": "Attention Playground", "short_name": "Attention", "start_url": "./", "scope": "./",
         "display": "standalone", "background_color": "#131318", "theme_color": "#131318",
-        "icons": [{"src": icon, "sizes": "any", "type": "image/svg+xml"}],
+        "icons": [
+            {"src": icon, "sizes": "any", "type": "image/svg+xml"},
+            {"src": touch_icon, "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
+        ],
     }  # fmt: skip
 
 
@@ -246,11 +256,20 @@ def _service_worker(core_files: list[str], names: list[str]) -> str:
     return f"self.writtenSite = {settings};\n{bundle('shell/serviceworker.js')}"
 
 
-def _drop_old(folder: Folder) -> None:
-    """Removes files that a former version wrote, which have a digest in their names; other files stay."""
+def _names_of_edition(service_worker: Path) -> set[str]:
+    """The files of the edition that lies in the folder, as its service worker lists them."""
+    match = re.match(
+        r"self\.writtenSite = (.*);\n", service_worker.read_text("utf-8") if service_worker.exists() else ""
+    )
+    return set(json.loads(match[1])["names"]) if match else set()
+
+
+def _drop_old(folder: Folder, former_names: set[str]) -> None:
+    """Removes files of editions before the former one, which have a digest in their names. The former edition's stay,
+    because a page that somebody has open, or that a host's cache still gives, goes on reading them."""
     for subfolder in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / subfolder).glob("*-*.*")):
-            if DIGEST_NAME.fullmatch(file.name) and f"{subfolder}{file.name}" not in folder.names:
+            if DIGEST_NAME.fullmatch(file.name) and f"{subfolder}{file.name}" not in {*folder.names, *former_names}:
                 file.unlink()
 
 

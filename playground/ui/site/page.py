@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from PIL import Image, ImageDraw
 
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
@@ -41,7 +44,7 @@ PAGE_HTML = """<!doctype html>
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
 {head}
-<link rel="icon" href="{icon}"><link rel="stylesheet" href="{styles}">
+<link rel="icon" href="{icon}"><link rel="apple-touch-icon" href="{touch_icon}"><link rel="stylesheet" href="{styles}">
 <script type="module" src="{script}" {data}></script>
 </head><body>
 <header id="toolbar"><div class="toolbar" data-toolbar></div></header>
@@ -51,10 +54,23 @@ JavaScript, in a browser from 2023 or later.</p></div></main>
 <footer id="foot">{foot}</footer>
 </body></html>
 """
+ICON_SQUARES = {(4, 12): "#f7d13d", (20, 12): "#f7d13d", (12, 4): "#5db3e6", (12, 20): "#5db3e6"}  # each 8 of 32 wide
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#131318"/>'
-    '<path d="M4 12h8v8H4zM20 12h8v8h-8z" fill="#f7d13d"/><path d="M12 4h8v8h-8zM12 20h8v8h-8z" fill="#5db3e6"/></svg>'
+    + "".join(f'<path d="M{x} {y}h8v8h-8z" fill="{colour}"/>' for (x, y), colour in ICON_SQUARES.items())
+    + "</svg>"
 )
+
+
+def icon_png(side: int) -> bytes:
+    """The icon as a phone's home screen takes it: without transparency or round corners of its own."""
+    image = Image.new("RGB", (side, side), "#131318")
+    for (x, y), colour in ICON_SQUARES.items():
+        corners = [round(number * side / 32) for number in (x, y, x + 8, y + 8)]
+        ImageDraw.Draw(image).rectangle([*corners[:2], corners[2] - 1, corners[3] - 1], fill=colour)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def page_html(
@@ -62,6 +78,7 @@ def page_html(
     script: str,
     styles: str,
     icon: str,
+    touch_icon: str,
     data: Mapping[str, object],
     head: str,
     foot: str = "",
@@ -76,7 +93,8 @@ def page_html(
         f'data-{name}="{escape(json.dumps(record, ensure_ascii=False))}"' for name, record in data.items()
     )
     return PAGE_HTML.format(
-        policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
+        policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, touch_icon=touch_icon,
+        styles=styles,
         script=script, data=attributes, foot=foot,
     )  # fmt: skip
 

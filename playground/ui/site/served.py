@@ -13,7 +13,7 @@ from starlette.routing import Route
 from playground.figures.bundle import stylesheet
 from playground.serving import routes_figures, scripts
 from playground.ui.pages import PAGES
-from playground.ui.site.page import ICON, STYLES, page_html, put_font, toolbar_data
+from playground.ui.site.page import ICON, STYLES, icon_png, page_html, put_font, toolbar_data
 
 SCRIPT = "shell/served.js"
 FONT_FACE = '@font-face{{font-family:"Source Sans";src:url({file});font-weight:200 900;font-display:swap}}\n'
@@ -30,6 +30,7 @@ def _files() -> dict[str, str]:
         "font": font,
         "styles": shelf.put("page.css", (face + stylesheet(*STYLES)).encode()),
         "icon": shelf.put("icon.svg", ICON.encode()),
+        "touch_icon": shelf.put("icon.png", icon_png(180)),
     }
 
 
@@ -40,7 +41,8 @@ def page(request: Request) -> Response:
     files = {kind: f"./{address}" for kind, address in _files().items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
     html = page_html(
-        script=f"./{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
+        script=f"./{scripts.address(SCRIPT)}", styles=files["styles"],
+        icon=files["icon"], touch_icon=files["touch_icon"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
         data={"toolbar": toolbar_data()},
     ).encode()  # fmt: skip

@@ -38,6 +38,16 @@ test("a hidden token gets exactly nothing, causal hides what comes later, and on
   assert.match(drawing.find('[data-ref="sum"]').textContent, /^One token must stay/);
 });
 
+test("a mask that is multiplied makes 0 · (−∞), which is NaN in every row", () => {
+  const drawing = mountDrawing(masks, { arrows: START_ARROWS, mask: "B" });
+  drawing.click(drawing.find('[data-ref="times"]'));
+  draw();
+  assert.ok(drawing.read().weights.every(Number.isNaN));
+  assert.match(drawing.find('[data-ref="sum"]').textContent, /0 · \(−∞\) is NaN/);
+  drawing.click(drawing.find('[data-ref="times"]'));
+  assert.ok(drawing.read().weights.every(Number.isFinite));
+});
+
 test("each token receives its row of weights times the values", () => {
   const flatArrows = writeArrows(new Float64Array(36));
   const data = { arrows: flatArrows, values: [9, 0, 0, 0, 0, 0, 0, 0, 9], letters: [..."ABCDEFGHI"], nearly: 8 };
