@@ -22,5 +22,6 @@ TIMELAPSE = ASSETS / "timelapse.bin"  # python -m workshop.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m workshop.timelapse RUN --curves
 APPETITE = ASSETS / "appetite.json"  # python -m workshop.appetite
 MEASURED = ASSETS / "measured.json"  # of the bundled model: python benchmarks/bundled.py --write-card
+PLACE = ASSETS / "place.json"  # what places explain of heads: python benchmarks/place.py PHOTOGRAPHS
 # python -m playground faithfulness PHOTOGRAPHS --side 112 (benchmarks/striking.py), SCENES (workshop/drawn_masks.py)
 FAITHFULNESS = ASSETS / "faithfulness.csv"

@@ -12,9 +12,10 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import torch
@@ -28,10 +29,11 @@ from playground.cuts import is_put as is_put
 from playground.cuts import needs_other_picture as needs_other_picture
 from playground.errors import PlaygroundError
 from playground.numbers import index as index  # re-exported for other modules
-from playground.pack.record import KEEPS, Query, Record, table_of_heads, table_of_query
+from playground.pack import LONGEST_WORD, pack, unpack
+from playground.pack.record import KEEPS, Numbers, Query, Record, table_of_heads, table_of_query
 from playground.pack.record import Keep as Keep
 from playground.pack.record import denormalised as denormalised
-from playground.pictures import images
+from playground.pictures import images, jpegs
 from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
 from playground.relevance import no_labels as no_labels
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BLOCK_SCORES = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
+MOST_PICTURE_SIDE = 1600  # pixels of the picture in a saved trace
 MOST_SCALE = 1e9  # with a larger scale, scores may be infinite
 
 Scale = float | str | None
@@ -193,6 +196,33 @@ def _is_finite(qkv: QKV) -> bool:
 
 class Trace(Record):
     """A record (pack/record.py: its fields, and how tokens, layers and heads are named), and what comes of it."""
+
+    def save(self, path: str | os.PathLike[str], numbers: Numbers = "float16", picture: bool = True) -> Path:
+        """Writes the file that `Trace.load` and the page read: queries, keys, value norms, and, unless told otherwise,
+        the picture as a JPEG of at most 1,600 pixels a side; no network. With numbers="int8" it is half as long."""
+        data = self.to_bytes(numbers=numbers)
+        if picture and (self.picture or (self.input is not None and self.vit)):
+            header, arrays = unpack(data)
+            (small := self.shown.convert("RGB")).thumbnail((MOST_PICTURE_SIDE, MOST_PICTURE_SIDE))
+            name = Path(self.picture_name).name[:LONGEST_WORD]
+            data = pack({**header, "picture_name": name}, {**arrays, "picture": jpegs.as_jpeg(small)})
+        try:
+            Path(path).write_bytes(data)
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from None
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a file that `save` wrote, with its picture."""
+        try:
+            data = Path(path).read_bytes()
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        seen, (header, arrays) = cls.from_bytes(data), unpack(data)
+        if "picture" not in arrays:
+            return seen
+        return seen.of(images.open_image(arrays["picture"].tobytes()), header.get("picture_name", ""))
 
     # What a token listens to ------------------------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ def test_a_trace_is_saved_and_read_again(small_trace, tmp_path):
         assert getattr(loaded_trace, name) == getattr(small_trace, name), name
     torch.testing.assert_close(loaded_trace.row(1, 2, (3, 4)), small_trace.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
     assert small_trace.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
+    assert loaded_trace.picture.size == small_trace.shown.size
+    assert Trace.load(small_trace.save(tmp_path / "c.trace", picture=False)).picture is None
     with pytest.raises(PlaygroundError, match="can't be written"):
         small_trace.save(tmp_path / "none" / "a.trace")
     with pytest.raises(PlaygroundError, match="can't be read"):

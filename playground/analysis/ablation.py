@@ -78,7 +78,7 @@ class Additivity:
 
     single: tuple[float, ...]  # the loss without each head
     whole: float  # the loss without all heads of the layer
-    cosine: float  # cosine between the vectors that two heads add to a patch, mean over pairs of heads and patches
+    cosine: float  # cosine between what two heads lose at a patch, mean over pairs of heads and patches
 
     @property
     def together(self) -> float:
@@ -87,7 +87,7 @@ class Additivity:
 
 
 @plainly
-def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Additivity:
+def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None, to: str = "mean") -> Additivity:
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
     first_patch, all_heads = len(trace.prefix), list(range(trace.heads))
     with torch.no_grad():
@@ -99,12 +99,14 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
-            at = chained(intervene, muting_heads({layer: off_heads}))
+            at = chained(intervene, muting_heads({layer: off_heads}, to))
             ablated_tokens = _tokens_after_layers(trace, layer_input, rotation, at, layer, give_way)[-1]
             return float(relative_change(ablated_tokens, final_tokens)[0, first_patch:].mean())
 
-    added_vectors = contributions(trace, layer)[:, first_patch:]
-    directions = torch.nn.functional.normalize(added_vectors, dim=-1)  # (heads, patches, D)
+    added_vectors = contributions(trace, layer)
+    if to == "mean":
+        added_vectors -= added_vectors.mean(1, keepdim=True)
+    directions = torch.nn.functional.normalize(added_vectors[:, first_patch:], dim=-1)  # (heads, patches, D)
     cosines = torch.einsum("hnd,gnd->hg", directions, directions) / directions.shape[1]  # (heads, heads)
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
     pair_count = max(1, trace.heads * (trace.heads - 1))

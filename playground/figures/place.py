@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +23,6 @@ from playground.figures.many import trace_many
 from playground.models.hub import bar
 from playground.pictures import images
 from playground.vit import VisionTransformer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_BYTES = 2**31  # of the mean scores of all heads
 
@@ -39,8 +35,7 @@ def place_share(
     progress: bool = True,
 ) -> Tensor:
     """(layers, heads): the share, 0 to 1, of each head's scores between patches that their places alone explain, over
-    the pictures of a folder or a list. `size` as in `trace_many`. See figures/place.py for what it does not show;
-    `playground.figures.place.chart` draws it.
+    the pictures of a folder or a list. `size` as in `trace_many`. See figures/place.py for what it does not show.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -75,21 +70,3 @@ def _scores(vit: VisionTransformer, pixels: Tensor) -> list[Tensor]:
         scores = q[0, :, first:].float() @ k[0, :, first:].float().mT * vit.config.scale
         layers.append((scores - scores.mean(-1, keepdim=True)).cpu())
     return layers
-
-
-def chart(share: Tensor) -> Figure:
-    """A matplotlib figure of all heads, with a line of heads for each layer."""
-    from matplotlib.figure import Figure
-
-    layers, heads = share.shape
-    figure = Figure(figsize=(1.5 + 0.45 * heads, 1 + 0.35 * layers), layout="constrained")
-    axes = figure.subplots()
-    picture = axes.imshow(share.numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
-    for layer in range(layers):
-        for head in range(heads):
-            number = float(share[layer, head])
-            colour = "white" if number < 0.5 else "black"
-            axes.text(head, layer, f"{100 * number:.0f}", ha="center", va="center", fontsize=7, color=colour)
-    axes.set(xlabel="head", ylabel="layer", xticks=range(heads), yticks=range(layers))
-    figure.colorbar(picture, label="share of the scores that place explains")
-    return figure

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
 import plotly.graph_objects as go
 
+from playground.assets import PLACE
 from playground.lessons import parts as p
 from playground.lessons.layers import LAYER, choice_of_layer, layer_of
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting, in_turn
@@ -18,12 +21,12 @@ from playground.numbers import percent
 from playground.pictures.jpegs import small_url
 
 if TYPE_CHECKING:
-    from playground.analysis.ablation import AblationEffect
+    from playground.analysis.ablation import AblationEffect, Additivity
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
 
-ENTROPY, CLASS, REGISTERS = "entropy", "class", "registers"
+ENTROPY, CLASS, REGISTERS, BY_PLACE = "entropy", "class", "registers", "place"
 MEASURES = {  # name -> (in words, a sentence about it, the field of Habits)
     ENTROPY: (
         "entropy",
@@ -41,6 +44,13 @@ MEASURES = {  # name -> (in words, a sentence about it, the field of Habits)
         "share to registers",
         "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
         "to_registers",
+    ),
+    BY_PLACE: (
+        "explained by place",
+        "**Explained by place**: the share of the variance of a head’s scores that the places of the two patches alone "
+        "explain, measured once over 100 photographs (after Doshi et al., 2026). It does not show what place and "
+        "content make together; and what most photographs show at one place, a sky above, counts as place.",
+        "",
     ),
 }
 BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
@@ -73,7 +83,7 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[p.Part]:
         "One cell is one head, averaged over patches. Point at a cell: what does it mostly do? A click opens it in the "
         "microscope."
     )
-    offered_measures = measures_of(subject.vit.config.prefix)
+    offered_measures = measures_of(subject.vit.config.prefix, subject.vit.name)
     measure = settings.measure if settings.measure in offered_measures else ENTROPY
     yield p.Choice("measure", "Colour shows", {key: MEASURES[key][0] for key in offered_measures})
     yield p.Words(f"{MEASURES[measure][1]} {missing_sentence(offered_measures)}".strip(), small=True)
@@ -93,10 +103,17 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     ))  # fmt: skip
 
 
-def measures_of(prefix: tuple[str, ...]) -> list[str]:
+def measures_of(prefix: tuple[str, ...], model: str) -> list[str]:
     has_registers = any(name.startswith("reg") for name in prefix)
-    available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
+    available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers, BY_PLACE: model in place_shares()}
     return [key for key in MEASURES if available.get(key, True)]
+
+
+@cache
+def place_shares() -> dict[str, list[list[float]]]:
+    """Of each model that was measured: (layers, heads), see figures/place.py."""
+    shares: dict[str, list[list[float]]] = json.loads(PLACE.read_text(encoding="utf-8"))["shares"]
+    return shares
 
 
 def missing_sentence(offered_measures: list[str]) -> str:
@@ -114,7 +131,7 @@ def atlas_data(subject: Subject, trace: Trace, means: Habits) -> dict:
     return {
         "layers": trace.layers,
         "heads": trace.heads,
-        "measures": [*(_measure_record(key, trace, means) for key in measures_of(trace.prefix)), effect],
+        "measures": [*(_measure_record(key, trace, means) for key in measures_of(trace.prefix, trace.model)), effect],
         "habits": _habit_names(means, subject.vit),
         "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
         "reach": means.offsets.shape[-1] // 2,
@@ -140,14 +157,15 @@ def _measure_record(key: str, trace: Trace, means: Habits) -> dict:
     from playground.analysis.heads import even_distance
 
     name, _, field = MEASURES[key]
-    factor, scale_end, unit, digits = 100, float(BRIGHT_SHARE), "%", 1
+    factor, scale_end, unit, digits = 100, 100.0 if key == BY_PLACE else float(BRIGHT_SHARE), "%", 1
     if key == ENTROPY:
         factor, scale_end, unit, digits = 1, float(np.log2(trace.tokens)), "bits", 2
     elif key == "distance":
         factor, scale_end, unit = 1, even_distance(*trace.grid), "patches"
+    numbers = np.array(place_shares()[trace.model]) if key == BY_PLACE else getattr(means, field)
     return {
-        "key": key, "name": name, "unit": unit, "digits": digits, "high": scale_end, "over": key != ENTROPY,
-        "values": (getattr(means, field) * factor).tolist(),
+        "key": key, "name": name, "unit": unit, "digits": digits, "high": scale_end,
+        "over": key not in (ENTROPY, BY_PLACE), "values": (numbers * factor).tolist(),
     }  # fmt: skip
 
 
@@ -402,11 +420,11 @@ def _feature_sentence(trace: Trace, loss: AblationEffect, silenced_heads: list[S
 
 
 def layer_sum_question(
-    layer: int, head_moves: Sequence[float], moves_sum: float, layer_move: float, cosine: float
+    layer: int, head_moves: Sequence[float], moves_sum: float, layer_move: float, cosine: float, zeros: Sequence[float]
 ) -> Question:
-    """The question: is a layer's effect the sum of its heads' effects? `head_moves`: how far tokens move without each
-    head; `moves_sum`: the sum of `head_moves`; `layer_move`: how far tokens move without all heads. `cosine`: the mean
-    cosine between the vectors that two heads add."""
+    """The question: is a layer's effect the sum of its heads' effects? `head_moves`: how far tokens move when each head
+    gives its mean; `moves_sum`: their sum; `layer_move`: the same of all heads at once; `cosine`: the mean cosine
+    between what two heads add beyond their means; `zeros`: `moves_sum` and `layer_move` with zeros for the means."""
     digits = 1 if moves_sum > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in head_moves]
     total, axis_end = sum(parts), 100 * max(2 * moves_sum, 1.2 * layer_move)
@@ -417,17 +435,19 @@ def layer_sum_question(
         f"One after the other, that adds up to {total:.0f} %. Switch off **all heads of layer {layer} at once**, and "
         "the tokens move by ▢.",
         Number(0, round(axis_end, 1), " %", step=round(total / 50, 2) or 0.01), losses[-1],
-        f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
+        f"One head of layer {layer} after the other gives its mean: after the last layer the patches’ tokens move by "
         f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {total:.{digits}f} %. Without all at once they move "
-        f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: the vectors that two heads add to "
-        f"a patch have a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not "
-        "linear. Other layers and pictures answer differently.",
+        f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: what two heads add to a patch "
+        f"beyond their means has a mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above "
+        "are not linear. Other layers and pictures answer differently. With zeros in the place of means the sum is "
+        f"{percent(zeros[0], 1)}, and all at once {percent(zeros[1], 1)}.",
         Bars(
             (*(f"head {head}" for head in range(len(head_moves))), "their sum", "all at once"), losses, axis_end,
             at=len(losses) - 1, unit=" %", title="How far the patches’ tokens move after the last layer",
         ),
         prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, and "
-        f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is silent.",
+        f"W_O adds them up. Each bar: how far tokens move when one head of layer {layer} is off, that is, gives every "
+        "token the same: its mean over all tokens.",
         tempting=(
             ((0.97 * total, 1.03 * total), "So it would be if all that follows were linear, and all heads pushed a "
              "token in the same direction."),
@@ -443,13 +463,17 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
-    if reason := subject.why_too_long(passes_of_additivity(config.depth, config.heads, layer)):
+    if reason := subject.why_too_long(len(REPLACEMENTS) * passes_of_additivity(config.depth, config.heads, layer)):
         yield p.Words(reason)
         return
     yield p.Wait("Switching heads off, one after the other …")
 
-    effects = in_turn(subject, ("addition", layer), lambda trace, turn: additivity(trace, layer, turn))
-    question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
+    def moves(to: str) -> Additivity:
+        return in_turn(subject, ("addition", layer, to), lambda trace, turn: additivity(trace, layer, turn, to))
+
+    zeros, means = map(moves, REPLACEMENTS)
+    of_zeros = (zeros.together, zeros.whole)
+    question = layer_sum_question(layer, means.single, means.together, means.whole, means.cosine, of_zeros)
     yield p.Ask(question, f"{subject.identity} {layer}", afresh=True)
 
 

@@ -129,6 +129,7 @@ def check_trace(header: dict[str, Any], arrays: Arrays) -> None:
     if head_numbers and len(head_numbers) != header["heads"]:
         raise ValueError(f"{len(head_numbers)} heads are named, and {header['heads']} are there")
     _check_words("assumed", [header.get("assumed", "")])
+    _check_words("picture_name", [header.get("picture_name", "")])
     _check_words("interventions", header.get("interventions", []))
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -230,23 +228,6 @@ class Record:
         return self.input
 
     # As bytes ---------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str], numbers: Numbers = "float16") -> Path:
-        """Writes the pack that the browser and `Trace.load` read: queries, keys and value norms, without network and
-        picture. With numbers="int8" the file is half as long."""
-        try:
-            Path(path).write_bytes(self.to_bytes(numbers=numbers))
-        except (OSError, TypeError) as error:
-            raise PlaygroundError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from None
-        return Path(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a file that `save` wrote."""
-        try:
-            return cls.from_bytes(Path(path).read_bytes())
-        except (OSError, TypeError) as error:
-            raise PlaygroundError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
     def to_bytes(
         self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: Numbers = "float16"

@@ -40,7 +40,7 @@ def test_ablation_keeps_the_scale_of_the_pass(small, picture):
 
 
 def test_losses_without_single_heads_and_without_a_whole_layer_equal_a_loop_s(small_trace):
-    losses = additivity(small_trace, 1)
+    losses = additivity(small_trace, 1, to="zero")
     final_tokens = small_trace.vit.features(small_trace.input, small_trace.layers - 1)[0]
 
     def loss(off_heads):
@@ -60,6 +60,10 @@ def test_losses_without_single_heads_and_without_a_whole_layer_equal_a_loop_s(sm
         for a in range(small_trace.heads) for b in range(a) for n in range(first_patch, small_trace.tokens)
     ]  # fmt: skip
     assert losses.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
+    means, heads = additivity(small_trace, 1), range(small_trace.heads)  # each head gives its mean
+    without = [*([(1, head)] for head in heads), [(1, head) for head in heads]]
+    moves = [float(ablation_effect(small_trace, off, to="mean").change[-1, first_patch:].mean()) for off in without]
+    assert [*means.single, means.whole] == pytest.approx(moves, rel=1e-3)
 
 
 def test_what_heads_add_sums_up_to_what_attention_adds(small_trace):

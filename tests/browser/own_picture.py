@@ -60,3 +60,26 @@ def assert_shows(visitor, data: bytes, name: str) -> dict:
     state = visitor.hover((2, 3))
     assert_close(state["row"], truth.row(state["layer"], state["head"], (2, 3)))
     return state
+
+
+def assert_opens_a_trace_file(visitor, folder) -> None:
+    """Somebody's attention, saved by Python and dropped here, has its grid, names and rows; nobody gets it."""
+    queries, keys = np.random.default_rng(1).normal(0, 2, (2, 4, 3, 2 + 5 * 7, 8)).astype(np.float32)
+    image = Image.fromarray(np.full((50, 70, 3), 99, np.uint8))
+    theirs = playground.from_attention(
+        q=queries, k=keys, grid=(5, 7), prefix=2, names=["red", "fox"], image=image, title="Their model"
+    )
+    sent = []
+    visitor.page.on("request", lambda request: request.method == "GET" or sent.append(request.url))
+    hand_over(visitor, "drop", theirs.save(folder / "fox.trace").read_bytes(), "", "fox.trace")
+    state = visitor.until("r => r.grid[0] === 5 && r.grid[1] === 7")
+    assert list(state["prefix"]) == ["red", "fox"]
+    query = tuple(map(int, state["query"].split(",")))
+    assert_close(state["row"], theirs.row(state["layer"], state["head"], query))
+    assert "Their model" in visitor.page.locator(".provenance").inner_text()
+    assert sent == []
+    view = {"cut": "1,1>2,2", "pass": "whole", "scale": "off"}  # as a hand-written address may have it
+    visitor.page.evaluate("view => theLens().update({ view })", view)
+    visitor.until("r => r.scale === 1")
+    assert visitor.page.evaluate("theLens().view.cut") == ""
+    assert "computed" not in visitor.part("badge").inner_text()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from browser.own_picture import assert_shows, hand_over, picture, upload
+from browser.own_picture import assert_opens_a_trace_file, assert_shows, hand_over, picture, upload
 from browser.visitor import REFUSED_REQUEST, Visitor
 
 
@@ -33,6 +33,15 @@ def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, gesture):
     data = picture(300, 200 if gesture == "drop" else 420)
     hand_over(visitor, gesture, data)
     assert_shows(visitor, data, "dropped.jpg")
+
+
+def test_a_saved_trace_is_opened_here_found_again_and_is_no_picture_for_lessons(visitor, tmp_path):
+    assert_opens_a_trace_file(visitor, tmp_path)
+    visitor.page.reload()
+    visitor.until("r => r.grid[0] === 5")
+    visitor.unfold("pages").get_by_role("link", name="Heads").click()
+    visitor.page.locator("#lesson h1").wait_for()
+    assert "mine" not in visitor.page.url
 
 
 def overlap(first_box: dict, second_box: dict) -> bool:

@@ -12,7 +12,7 @@ import waiting
 from hostile import KINDS
 
 from browser.on_the_site import DATA_SAVER, READ_FIRST_DRAWING, SiteVisitor
-from browser.own_picture import hand_over, picture
+from browser.own_picture import assert_opens_a_trace_file, hand_over, picture
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
 from browser.without_server import REQUEST_LOG, StrictHandler, plain_server
@@ -111,6 +111,13 @@ def test_a_photograph_stays_in_the_browser(somebody):
 
 
 @pytest.mark.slow
+def test_a_saved_trace_is_opened_and_a_sample_after_it(somebody, tmp_path):
+    visitor = somebody("#model=bundled&sample=meadow")
+    assert_opens_a_trace_file(visitor, tmp_path)
+    visitor.unfold("pictures").locator("[data-sample=meadow]").click()
+    assert visitor.until("r => r.picture === 'meadow'")["model"] == "bundled"
+
+
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):

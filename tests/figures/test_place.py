@@ -43,13 +43,6 @@ def test_where_patches_say_nothing_all_is_place_and_without_places_nothing_is(no
     assert playground.place_share(noises, vit, progress=False).max() < 0.05
 
 
-def test_a_chart_has_a_cell_for_each_head():
-    share = torch.tensor([[0.1, 0.9], [0.5, 0.25], [0, 1]])
-    axes = place.chart(share).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["10", "90", "50", "25", "0", "100"]
-    np.testing.assert_allclose(axes.images[0].get_array(), share.numpy())
-
-
 def test_one_picture_and_too_many_scores_are_refused_in_a_sentence(small, noises, monkeypatch):
     with pytest.raises(PlaygroundError, match="needs two of them"):
         playground.place_share(noises[:1], small, progress=False)

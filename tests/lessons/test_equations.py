@@ -41,7 +41,7 @@ def test_the_losses_of_heads_add_up():
     random = np.random.default_rng(0)
     for size in (0.1, 0.01, 0.001):
         single = (random.random(6) * size).tolist()
-        question = heads.layer_sum_question(2, single, sum(single), 2 * size, 0.1)
+        question = heads.layer_sum_question(2, single, sum(single), 2 * size, 0.1, (size, size))
         check_equations(question.says)
         ((_, right),) = equations(question.says)
         assert question.picture.values[-2] == pytest.approx(float(right))

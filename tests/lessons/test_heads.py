@@ -1,14 +1,18 @@
 """The lesson on heads: the settings in its address, and the numbers in its sentences."""
 
+import json
+
 import numpy as np
 import pytest
 from conftest import SMALL, scramble
 from serving.visits import played, texts_in
 
+import playground
 from lessons.playing import flat_records, meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
+from playground.assets import PLACE, SAMPLES
 from playground.lessons import heads
 from playground.lessons.heads import MOST_HEADS_OFF, habits, switched_off
 from playground.lessons.parts import Ask, Drawing, Words
@@ -82,6 +86,16 @@ def test_the_question_about_a_sharp_head_is_answered_by_what_moved_without_it():
         assert f"{mean}" in question.says, (zero, mean)
 
 
+def test_what_place_explains_is_that_of_the_hundred_photographs_and_near_what_drawings_give():
+    (atlas,) = (part for part in parts_of("heads", "atlas", measure="place") if isinstance(part, Drawing))
+    (measure,) = (one for one in atlas.data["measures"] if one["key"] == "place")
+    measured = json.loads(PLACE.read_text())
+    assert np.allclose(measure["values"], 100 * np.array(measured["shares"]["bundled"]))
+    assert f"over {measured['photographs']} photographs" in heads.MEASURES["place"][1]
+    drawn = playground.place_share(SAMPLES, "bundled", size=(112, 112), progress=False)
+    assert np.corrcoef(drawn.flatten(), np.ravel(measure["values"]))[0, 1] > 0.9
+
+
 # Models without a class token or registers
 
 
@@ -96,6 +110,7 @@ def play_in(monkeypatch):
 
     def play(config: Config, step: str = "atlas", **words: str) -> list[dict]:
         vit = scramble(VisionTransformer(config))
+        vit.name = "scrambled"
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
         with bound(App()):
@@ -111,7 +126,7 @@ def offered_measures(parts: list[dict]) -> list[str]:
 
 def test_a_model_with_class_token_and_registers_offers_all_measures(play_in):
     parts = play_in(SMALL)
-    assert len(offered_measures(parts)) == len(heads.MEASURES)
+    assert {*heads.MEASURES} - {*offered_measures(parts)} == {heads.BY_PLACE}  # measured of models that come along
     assert "has no" not in texts_in(parts)
 
 

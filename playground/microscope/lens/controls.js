@@ -33,6 +33,7 @@ export function showChoices({ data, page, view, main, root, refs }, source = "")
   // a pack with a single layer needs no wall, because the thumbnails show its heads
   setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers"));
   setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
+  root.classList.toggle("undivided", main.pack.scale === 1); // such scores know no √d_k
   setText(refs.layerRange, layerRange(data));
   const layers = layersAtHand(data);
   refs.layer.min = String(layers[0]);

@@ -305,9 +305,11 @@ function reportView({ choice, data, page }) {
   page.reportTimer = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
-// If the source has only some layers, a step leads to the next layer that the source has.
+// If the source has only some layers, a step leads to the next layer that the source has; without a network no pass is
+// changed, whatever an address says.
 function withHeldLayer({ choice, data }, view) {
-  const { pack } = data.main;
+  const { pack, trace } = data.main;
+  if (trace?.offers && !canAsk(data, "whole")) view = { ...view, pass: "layer", cut: "" };
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
   const direction = Math.sign(view.layer - choice.view.layer);
   const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));

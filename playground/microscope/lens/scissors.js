@@ -108,12 +108,20 @@ function writeCuts(lens) {
     ...cuts.map((cut, index) => {
       const [edge, layers = ""] = cut.split("@");
       const chooser = !interventionWords(cut) && placeChooser(lens, edge, layers, index);
-      return make("li", "", make("span", "", cutWords(cut)), chooser, undoButton(lens, index));
+      return make(
+        "li",
+        "",
+        make("span", "", interventionWords(cut) || `✂ ${edgeWords(edge)}`),
+        chooser,
+        undoButton(lens, index),
+      );
     }),
   );
 }
 
-export const cutWords = (cut) => interventionWords(cut) || `✂ ${edgeWords(cut.split("@")[0])}`;
+export const cutWords = (cut) => interventionWords(cut) || `✂ ${whoseWords(cut)}${edgeWords(cut.split("@")[0])}`;
+const whoseWords = (cut) =>
+  SILENCED_WORDS[cut.split("@")[0]] ? `${cut.includes(".") ? "head" : "layer"} ${cut.split("@")[1]} ` : "";
 
 // A cut edge in words, such as "row 7, column 5 ⇢ row 3, column 2" for "7,5>3,2".
 function edgeWords(edge) {

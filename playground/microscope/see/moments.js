@@ -2,9 +2,9 @@
 // weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
-import { holdsHead, layerOf, rowOf } from "../core/core.js";
+import { holdsHead, largestIndex, layerOf, rowOf } from "../core/core.js";
 import { patchDistance, patchText } from "../core/grid.js";
-import { carriedBy, LEAST_SINK_SHARE, LITTLE } from "../core/kinds.js";
+import { carriedBy, isPeak, LEAST_SINK_SHARE, LITTLE, meanRowOf } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
 import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
@@ -65,7 +65,9 @@ export function createMoments(lens, box, { language, hold }) {
       const button = momentButton(name, description);
       if (moment.kind === "sink") {
         button.title = "";
-        const means = [words("sinkMeans", { share: 100 * LEAST_SINK_SHARE }), sinkWords(pack, moment, words)];
+        const isPlaceless = moment.token < pack.prefixCount;
+        const what = isPlaceless ? words("sinkMeans", { share: 100 * LEAST_SINK_SHARE }) : "";
+        const means = [what, sinkWords(pack, moment, words)];
         button.dataset.explains = [...means.filter(Boolean), description].join(" ");
       }
       drawThumb(button.firstChild, photo, pack, moment);
@@ -171,21 +173,27 @@ function momentAt(pack, { layer, head, patch }, parts) {
   const own = told.places.find((place) => place.own && place.share > total);
   const kind = own ? "own" : ["twin", "two", "three"][others.length - 1];
   const { brightest, part, share } = own ?? shownPlace(told);
+  const token = pack.prefixCount + brightest;
+  if (kind === "twin" && isSink(pack, layer, head, row, token))
+    return { kind: "sink", layer, head, patch, best: brightest, token, part: null, share: row[token], isTold: true };
   const isTold = told.kind !== "spread";
   return { kind, layer, head, patch, best: brightest, part, share: others.length > 1 && !own ? total : share, isTold };
+}
+
+// Whether this token is where everybody looks: then it is nobody's twin.
+function isSink(pack, layer, head, row, token) {
+  if (row[token] < LEAST_SINK_SHARE) return false;
+  const { most, tokens } = meanRowOf(pack, layer, head, pack.scale);
+  return isPeak({ peak: row[most], crowdPeak: tokens[most], fits: most === largestIndex(row) ? ["peak"] : [] });
 }
 
 const sinkShare = (row, { prefixCount }) => Math.max(0, ...row.subarray(0, prefixCount));
 
 // What the sink of a moment carries, in words; "" if the pack does not say how long values are.
-export function sinkWords(pack, { layer, head, patch }, words) {
+export function sinkWords(pack, { layer, head, token }, words) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return "";
-  const row = weightRow(pack, layer, head, patch);
-  const times = carriedBy(
-    norms.subarray(head * pack.tokens, (head + 1) * pack.tokens),
-    row.indexOf(sinkShare(row, pack)),
-  );
+  const times = carriedBy(norms.subarray(head * pack.tokens, (head + 1) * pack.tokens), token);
   return words(times < LITTLE ? "sinkLittle" : "sinkCarries", { times: times.toFixed(2) });
 }
 
@@ -195,9 +203,10 @@ function strongestSink(pack, patch) {
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
-      const share = sinkShare(weightRow(pack, layer, head, patch), pack);
+      const row = weightRow(pack, layer, head, patch);
+      const share = sinkShare(row, pack);
       if (share >= (strongest?.share ?? LEAST_SINK_SHARE))
-        strongest = { kind: "sink", layer, head, patch, best: patch, part: null, share };
+        strongest = { kind: "sink", layer, head, patch, best: patch, token: row.indexOf(share), part: null, share };
     }
   }
   return strongest;

@@ -3,7 +3,7 @@
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../words/languages.js";
-import { choice, loadCatalogue } from "./choice.js";
+import { choice, isTraceFile, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 import { ownPictures } from "./own.js";
@@ -24,9 +24,16 @@ export function putWordsBehindHash() {
 }
 
 // The address of a page with these parameters.
-export function pageAddress(page, words) {
+export function pageAddress(page, allWords) {
+  const words = page === "microscope" ? allWords : withoutFile(allWords);
   if (!isHashUsed) return addressOf(`${page === "microscope" ? "" : page}?${new URLSearchParams(words)}`);
   return addressOf(`#${new URLSearchParams({ ...pageWord(page), ...words })}`);
+}
+
+// Lessons are not of a saved trace: they open with their own picture.
+function withoutFile(words) {
+  const { mine, model: _model, ...others } = words;
+  return isTraceFile(mine) ? others : words;
 }
 
 const pageWord = (page) => (isHashUsed && page !== "microscope" ? { page } : {});

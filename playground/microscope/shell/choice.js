@@ -28,6 +28,10 @@ export function loadCatalogue(address) {
   return loading;
 }
 
+// A choice of a saved trace: its id among the person's own pictures, and what stands for its model, which is not here.
+export const FILE_MODEL = ".trace";
+export const isTraceFile = (id) => Boolean(id?.startsWith("t"));
+
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
 // The first picture: a drawing if `model` is one of the playground's own models, else the first sample.
@@ -66,6 +70,7 @@ function setCurrent(nextChoice, options) {
 
 // The default opening of a picture: {model, detail}.
 export function usualOpening({ sample, mine: ownId }) {
+  if (isTraceFile(ownId)) return { model: FILE_MODEL, detail: 1 };
   const opening = ownId ? catalogue.own : sampleNamed(sample)?.opens;
   return { model: opening?.model ?? catalogue.own.model, detail: opening?.detail ?? 1 };
 }
@@ -80,8 +85,11 @@ export function choiceAfter(formerChoice, changes) {
     const picture = { sample: changes.sample ?? null, mine: changes.mine ?? null };
     nextChoice = { ...nextChoice, ...picture, ...openingFor(formerChoice, picture) };
     if ("detail" in changes) nextChoice.detail = changes.detail;
-  } else if ("model" in changes && !("detail" in changes))
-    nextChoice.detail = usualDetail(nextChoice, nextChoice.model);
+  } else if ("model" in changes) {
+    const isOfFile = isTraceFile(nextChoice.mine); // a file has one model: another one opens a sample
+    if (isOfFile) Object.assign(nextChoice, { sample: firstSample(changes.model).name, mine: null });
+    if (!("detail" in changes)) nextChoice.detail = usualDetail(nextChoice, nextChoice.model);
+  }
   if (!("beside" in changes)) nextChoice.beside = besideOf(formerChoice, nextChoice);
   return nextChoice;
 }
@@ -89,7 +97,9 @@ export function choiceAfter(formerChoice, changes) {
 // The model and detail for a new picture. A model that the person chose stays; otherwise the picture's usual model
 // opens. A detail that the person chose stays only if the model stays.
 function openingFor(formerChoice, picture) {
-  const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usualOpening(picture).model;
+  const isOfFile = isTraceFile(picture.mine) || formerChoice.model === FILE_MODEL;
+  const model =
+    formerChoice.chose && formerChoice.model && !isOfFile ? formerChoice.model : usualOpening(picture).model;
   const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
   const keepsDetail = model === formerChoice.model && choseDetail;
   return { model, detail: keepsDetail ? formerChoice.detail : usualDetail(picture, model) };
@@ -100,6 +110,7 @@ function openingFor(formerChoice, picture) {
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
+  if (beside.model && isTraceFile(nextChoice.mine)) return null;
   if (beside.model) return beside.model === nextChoice.model ? { model: formerChoice.model } : beside;
   const newBeside = isSamePicture(beside, nextChoice) ? pictureOf(formerChoice) : beside;
   return isSamePicture(newBeside, nextChoice) ? null : newBeside;
@@ -127,19 +138,20 @@ export function choiceFrom(words) {
   const sample = ownId ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
   const picture = { sample, mine: ownId };
   const opening = usualOpening(picture);
-  const model = words.model || opening.model;
+  const isOfFile = isTraceFile(ownId) || words.model === FILE_MODEL;
+  const model = isOfFile ? opening.model : words.model || opening.model;
   const givenDetail = /^[1-4]$/.test(words.detail ?? "") ? Number(words.detail) : null;
   const detail = givenDetail ?? (words.model ? 1 : opening.detail);
   const mainChoice = { ...NO_CHOICE, ...picture, model, detail, chose: model !== opening.model };
   return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
 }
 
-export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
+export const isOwn = (id) => /^t?[0-9a-f]{16}$/.test(id ?? "");
 
 // The comparison that an address names; null if it names the main picture or model itself.
 function besideFrom(text, mainChoice) {
   const [, kind, name] = /^(sample|mine|model):(.+)$/.exec(text ?? "") ?? [];
-  if (!kind || name === mainChoice[kind]) return null;
+  if (!kind || name === mainChoice[kind] || (kind === "model" && isTraceFile(mainChoice.mine))) return null;
   if ((kind === "sample" && !sampleNamed(name)) || (kind === "mine" && !isOwn(name))) return null;
   return { [kind]: name };
 }
@@ -151,7 +163,7 @@ export function wordsOfTraces({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
   const traceWords = (pictureWords, name, traceDetail) => ({
     ...pictureWords,
-    model: name,
+    model: name === FILE_MODEL ? usualOpening(pictureWords).model : name,
     ...(traceDetail > 1 ? { detail: String(traceDetail) } : {}),
   });
   const main = traceWords(picture, model, detail);
@@ -183,7 +195,8 @@ export const viewWithBeside = (view, isComparing) => ({
 // The advice beside the picture, if the app chose the model or another model would suit better: {says, model, label: of
 // the button that chooses this model}. Else null.
 export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
-  const wasOther = formerTrace && formerTrace.model !== trace.model;
+  if (trace.model === FILE_MODEL) return null;
+  const wasOther = formerTrace && ![trace.model, FILE_MODEL].includes(formerTrace.model);
   const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
     return {

@@ -40,9 +40,9 @@ async function fileOfFrame(video) {
   return new File([blob], "camera.jpg", { type: blob.type });
 }
 
-const ACCEPTED_TYPES = "image/*,.heic,.heif,.avif";
+const ACCEPTED_TYPES = "image/*,.heic,.heif,.avif,.trace";
 const PICTURE_TYPE = /^image\//,
-  PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
+  PICTURE_NAME = /\.(heic|heif|avif|trace)$/i; // browsers that do not know these formats report no type
 
 // The pictures among `files`. If no file looks like a picture, only the first file, so that the server reports the
 // error.
@@ -67,7 +67,7 @@ export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, ke
   } else {
     box.append(chooser.label);
     if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal)); // missing without https
-    box.append(noteLine("Or drop one on this page, or paste it."));
+    box.append(noteLine("Or drop one on this page, or paste it; also a .trace, which stays in this browser."));
   }
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(kept));

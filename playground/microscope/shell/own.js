@@ -1,8 +1,9 @@
 // A person's own pictures. The browser stores them, sends them to the server for viewing, and sends them again if the
 // server has forgotten them.
 
-import { choice, firstSample } from "./choice.js";
+import { choice, firstSample, isTraceFile } from "./choice.js";
 import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
+import { MOST_TRACE_BYTES, openTraceFile, TRACE_NAME } from "./tracefile.js";
 
 const MOST_BYTES = 32e6; // of a file: the server's limit
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
@@ -30,15 +31,18 @@ export const ownPictures = {
     return sendingCount;
   },
   read: () => (albumPromise ??= readOnce()),
-  // Sends a file to the server and shows the picture. options: {signal}, see http.js. If the server refuses,
-  // the error is a Refusal with the reason.
+  // Sends a file to the server and shows the picture; a .trace is opened here. options: {signal}, see http.js. If the
+  // server refuses, the error is a Refusal with the reason.
   async open(file, options = {}) {
-    const size = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_BYTES / 1e6} MB can be opened.`;
-    if (file.size > MOST_BYTES) throw new Refusal(413, size);
+    const isTrace = TRACE_NAME.test(file.name);
+    const most = isTrace ? MOST_TRACE_BYTES : MOST_BYTES;
+    const size = `The file has ${Math.round(file.size / 1e6)} MB. At most ${most / 1e6} MB can be opened.`;
+    if (file.size > most) throw new Refusal(413, size);
     ownPictures.lastFile = file;
     changeSendingCount(1);
     try {
-      const picture = await sendPicture(file, file.name || "pasted picture", options);
+      const opening = isTrace ? openTraceFile(file) : sendPicture(file, file.name || "pasted picture", options);
+      const picture = await opening;
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
       if (ownPictures.lastFile === file) choice.set({ mine: picture.id }); // else a newer one has been opened
     } finally {
@@ -77,7 +81,7 @@ export const ownPictures = {
 async function bringOnce(id) {
   await ownPictures.read();
   const picture = album.find((entry) => entry.id === id);
-  if (!picture) return false;
+  if (!picture || isTraceFile(id)) return false;
   if (picture.blob) await sendPicture(picture.blob, picture.title);
   else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
   sentAgainAt.set(id, performance.now());
@@ -96,7 +100,8 @@ async function readOnce() {
 function keepInAlbum(picture) {
   album = [...album.filter(({ id }) => id !== picture.id), picture].slice(-MOST_PHOTOGRAPHS);
   tellAlbum();
-  if (!onlyThisTab()) runningWrite = runningWrite.then(() => keepPhotograph(picture));
+  const isLarge = picture.blob?.size > MOST_BYTES; // a large .trace lasts as long as the page
+  if (!onlyThisTab() && !isLarge) runningWrite = runningWrite.then(() => keepPhotograph(picture));
 }
 
 function changeSendingCount(change) {

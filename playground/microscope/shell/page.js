@@ -13,13 +13,16 @@ import {
   visit,
   writeAddress,
 } from "./address.js";
-import { choice } from "./choice.js";
+import { choice, firstSample, isTraceFile } from "./choice.js";
+import { source } from "./httpsource.js";
 import { bringLessonToClass } from "./lessonclass.js";
 import { showLesson } from "./lessonpage.js";
+import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { mountStage } from "./stage.js";
 import { showTeach } from "./teachpage.js";
 import { mountToolbar } from "./toolbarmount.js";
+import { answerTraceFiles } from "./tracefile.js";
 import { mountWall } from "./wall.js";
 
 const PLAYGROUND = "Attention Playground";
@@ -33,6 +36,10 @@ let showBar = null;
 // host.follows: whether lessons show the chosen picture and model
 export function beginPage(host) {
   openStoryPage();
+  answerTraceFiles(source, async (id) => {
+    await ownPictures.read();
+    return ownPictures.list.find((entry) => entry.id === id);
+  });
   showBar = mountToolbar(partOfPage("toolbar").firstElementChild, host.toolbar);
   visit.open = (page, words) => leadTo(page, words, host);
   mountStage(partOfPage("stage").firstElementChild, partOfPage("foot").offsetHeight + FOOT_GAP);
@@ -118,6 +125,9 @@ function followLinks(host) {
 
 function leadTo(page, words, host) {
   pagesOpened++;
+  // a saved trace is no picture for lessons
+  if (page !== "microscope" && isTraceFile(choice.now.mine))
+    choice.set({ sample: firstSample().name, mine: null }, { quietly: true });
   if (words?.story) openFace().set("see"); // the story belongs to See
   history.pushState(null, "", pageAddress(page, words ?? (page === "microscope" ? {} : choice.words())));
   showPage(page, host);
@@ -127,6 +137,6 @@ function leadTo(page, words, host) {
 function onChoice(host, options) {
   const { name } = pageNow();
   if (name === "microscope") return;
-  if (host.follows && name !== "moments") room.follow?.(wordsOfAddress());
+  if (host.follows && name !== "moments" && !isTraceFile(choice.now.mine)) room.follow?.(wordsOfAddress());
   else if (!options.quietly && !options.instead) leadTo("microscope", choice.words(), host);
 }

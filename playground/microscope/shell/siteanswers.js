@@ -3,10 +3,9 @@
 
 import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
-import { toBitmap } from "./readable.js";
+import { claimedSizeOf, hexOf, idOf, smallPicture, toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-const THUMBNAIL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
 const SIDES_RULE = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
@@ -90,38 +89,6 @@ async function openHere(blob, name) {
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// [width, height] from the picture's header, or null. The header is read before decoding, because a small file may
-// claim more pixels than memory holds.
-async function claimedSizeOf(blob) {
-  const image = new Image();
-  // any type of image will do, because the browser looks at the bytes
-  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
-  const size = new Promise((resolve) => {
-    image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
-    image.onerror = () => resolve(null);
-  });
-  image.src = src;
-  return size.finally(() => URL.revokeObjectURL(src));
-}
-
-// An id that is equal for equal files.
-async function idOf(blob) {
-  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", await blob.arrayBuffer());
-  return hexOf(digest ?? crypto.getRandomValues(new Uint8Array(8)).buffer).slice(0, 16);
-}
-
-async function smallPicture(bitmap) {
-  const side = Math.min(bitmap.width, bitmap.height);
-  const canvas = new OffscreenCanvas(THUMBNAIL_SIDE, THUMBNAIL_SIDE);
-  const context = canvas.getContext("2d");
-  context.fillStyle = "white";
-  context.fillRect(0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
-  const [left, top] = [(bitmap.width - side) / 2, (bitmap.height - side) / 2];
-  context.drawImage(bitmap, left, top, side, side, 0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
-  const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 })).arrayBuffer());
-  return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
-}
-
 // Caches weights in this browser. File names contain digests, so a cached file never belongs to another version.
 
 const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
@@ -200,9 +167,6 @@ async function matchesDigest(bytes, digest) {
   const hash = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
   return !hash || hexOf(hash).startsWith(digest);
 }
-
-export const hexOf = (buffer) =>
-  Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const NO_COMPUTING =
   "This host's policy forbids WebAssembly: samples work, photographs of your own do not. " +

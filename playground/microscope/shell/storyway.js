@@ -17,7 +17,7 @@ import {
   visit,
   writeAddress,
 } from "./address.js";
-import { choice, firstSample } from "./choice.js";
+import { choice, firstSample, isTraceFile } from "./choice.js";
 import { addressOf, ask, askJson, mayPass, SERVER_RETRY_MS } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 import { readPageData } from "./pagedata.js";
@@ -41,7 +41,7 @@ export function keepAnswers(answers) {
 export const storyWay = ({ page }) => ({
   at() {
     const { name, story } = pageNow();
-    if (name !== "microscope") return 0;
+    if (name !== "microscope" || isTraceFile(choice.now.mine)) return 0; // a file tells neither pixels nor training
     return isQuestion(story) ? story : Number(story) || 0;
   },
   answers: answersKept,
@@ -84,8 +84,9 @@ export function classOfStory(language) {
 // Begins the story from the menu.
 export function beginStory() {
   openFace().set("see");
-  if (pageNow().name === "microscope") visit.go(new URLSearchParams({ ...choice.words(), story: "1" }).toString());
-  else visit.leave("microscope", { ...choice.words(), story: "1" }, { onlyWords: true });
+  const words = { ...(isTraceFile(choice.now.mine) ? { sample: firstSample().name } : choice.words()), story: "1" };
+  if (pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
+  else visit.leave("microscope", words, { onlyWords: true });
 }
 
 // The lecturer's class, at most one in the document: starts the class, stores it for a reload, and polls its state.

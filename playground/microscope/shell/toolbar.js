@@ -5,6 +5,7 @@ import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.j
 import { pageTitle, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { LANGUAGES } from "../words/languages.js";
+import { isTraceFile } from "./choice.js";
 import { forgetNotice, notify } from "./notice.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { chosenKeyOf, createStrip } from "./strip.js";
@@ -65,9 +66,7 @@ const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
 const MODEL_DROPPED =
   "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
-const TRACE_DROPPED =
-  "A .trace has numbers and no picture. attention-playground figure PICTURE --model FILE.trace -o page.html " +
-  "writes the page in which both are alive; it opens here and anywhere.";
+const NO_FIGURE = "The server, which draws figures, has no .trace: in Python playground.save(seen, FILE) draws it.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
@@ -166,13 +165,14 @@ export function createToolbar(root, host) {
       kind: "export",
       title: () => "Export",
       fill: fillWithExport,
-      isOffered: () => isMicroscope() && Boolean(hostNow.sheets.export),
+      isOffered: () => isMicroscope() && Boolean(hostNow.sheets.export) && !isTraceFile(choice.now.mine),
     },
   ];
   const openLine = ({ kind, fill }, anchor = moreOpener.button) =>
     sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
 
   function openExport() {
+    if (isTraceFile(choice.now.mine)) return notify(NO_FIGURE, { stays: true });
     const anchor = [shareButton, moreOpener.button, photoOpener.button].find((button) => button.checkVisibility());
     openLine(lines.at(-1), anchor);
   }
@@ -220,8 +220,6 @@ export function createToolbar(root, host) {
   async function takeFiles(files) {
     if (files.some(({ name }) => WEIGHTS_NAME.test(name)))
       return [sheet.close(), notify(MODEL_DROPPED, { stays: true })];
-    if (files.some(({ name }) => /\.trace$/i.test(name)))
-      return [sheet.close(), notify(TRACE_DROPPED, { stays: true })];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();

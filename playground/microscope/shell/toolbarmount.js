@@ -2,7 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { openFace, pageAddress, pageNow, shownTrace, viewWords, visit } from "./address.js";
-import { catalogue, choice } from "./choice.js";
+import { catalogue, choice, isTraceFile } from "./choice.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -74,7 +74,7 @@ const hostOf = ({ data, more }) => ({
 
 // The picture, the model and the head on view, which pages of the workbench read. An own photograph stays here.
 function wordsForPython() {
-  const { model, sample } = choice.now;
+  const { model, sample } = isTraceFile(choice.now.mine) ? /** @type {any} */ ({}) : choice.now;
   const { layer, head, query } = visit.lens?.view ?? {};
   const words = { model, sample, layer, head, query };
   return Object.entries(words).filter(([, word]) => word !== null && word !== undefined);

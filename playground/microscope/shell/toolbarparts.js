@@ -1,6 +1,7 @@
 // Parts of the toolbar: icons of its buttons, its sheets, and the sheet for comparing.
 
 import { make } from "../drawing/dom.js";
+import { isTraceFile } from "./choice.js";
 import { chosenKeyOf, createStrip } from "./strip.js";
 
 const STROKES = {
@@ -153,7 +154,7 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
       tabBox.append(strip.element);
       strip.draw();
     },
-    "Another model, on this picture": () => fillWithModels(tabBox),
+    ...(!isTraceFile(now.mine) && { "Another model, on this picture": () => fillWithModels(tabBox) }),
   };
   const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { interventionWords, movedWords } from "../../../playground/microscope/lens/scissors.js";
+import { cutWords, interventionWords, movedWords } from "../../../playground/microscope/lens/scissors.js";
 import { newRequests } from "./alens.mjs";
 import { mountLens } from "./mounted.mjs";
 
@@ -35,6 +35,7 @@ test("a head is switched off, with the text that Python and the command line kno
   assert.equal(microscope.lens.view.cut, "mean@1.1");
   assert.ok(wayButton(microscope, "mean").hidden);
   assert.equal(microscope.find(".cuts li span").textContent, "✂ gives its mean");
+  assert.equal(cutWords("mean@1.1"), "✂ head 1.1 gives its mean", "where no chooser stands beside it");
   const places = [...microscope.root.querySelectorAll(".cuts option")].map((item) => item.textContent);
   assert.deepEqual(places, ["in layer 1", "in layer 1, head 1"]);
 });

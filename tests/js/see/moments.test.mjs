@@ -53,7 +53,7 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
 
 test("a sink says how much its token carries, and whether that is next to nothing", () => {
   const { norms } = layerOf(pack, 2);
-  const moment = { layer: 2, head: 1, patch: 19 };
+  const moment = { layer: 2, head: 1, token: 0 };
   const norm = norms[pack.tokens]; // of the class token in head 1
   const sorted = [...norms.subarray(pack.tokens, 2 * pack.tokens)].sort((a, b) => a - b);
   const times = (norm / sorted[Math.floor((pack.tokens - 1) / 2)]).toFixed(2);
@@ -64,4 +64,12 @@ test("a sink says how much its token carries, and whether that is next to nothin
     sinkWords(unpack(packOf({ held: [2], grid: [6, 8], norms: false })), moment, () => "said"),
     "",
   );
+});
+
+test("a patch that everybody looks at is a sink, and nobody's twin", () => {
+  const numbers = (source, _layer, _head, i) => (i % 4 ? 0 : source ? 10 * (i === 4 * 20) : 3); // token 20: patch 19
+  const drained = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], numbers }));
+  const [opening] = momentsOf({ pack: drained, moments: [], things: [] }, { layer: 0, head: 1, patch: 40 });
+  assert.deepEqual([opening.kind, opening.best, opening.token], ["sink", 19, 20]);
+  assert.ok(opening.share > 0.9);
 });
