@@ -152,6 +152,11 @@ def _parser() -> argparse.ArgumentParser:
     weights_help = 'whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: what is here)'
     added.add_argument("--models", metavar="NAMES", help=weights_help)
 
+    stick_help = "also write START.html, which opens by a double click, and start.py, for a room without a network"
+    added.add_argument("--stick", action="store_true", help=stick_help)
+    scorm_help = "also write OUT-scorm.zip, for a learning platform: it hears which exercises are done"
+    added.add_argument("--scorm", action="store_true", help=scorm_help)
+
     added = command("models", _models, "list the models that load, with size, licence and what they are good for")
     added.add_argument("pattern", nargs="?", metavar="PATTERN", help="dino or '*dinov2*' (default: a short list)")
 
@@ -236,7 +241,7 @@ def _site(options: argparse.Namespace) -> None:
     from playground.figures.command_line import PROGRAM
     from playground.serving import models, site_files
     from playground.ui import site
-    from playground.ui.site import hosts
+    from playground.ui.site import course, hosts
 
     if options.models is None:
         names = [name for name in site_files.MODELS if models.is_here(name)]
@@ -245,10 +250,15 @@ def _site(options: argparse.Namespace) -> None:
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
     out = site.write(options.out.expanduser(), options.base, names, host=options.host)
+    if options.stick:
+        course.stick(out)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
     if options.host:
         print(f"to publish it: {hosts.NEXT[options.host].format(out=out)}")
+    if options.scorm:
+        package = course.scorm(out.resolve())
+        print(f"{package.name}: {package.stat().st_size / 1e6:.0f} MB, SCORM 1.2")
 
 
 def _prepare(options: argparse.Namespace) -> None:

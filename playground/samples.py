@@ -51,7 +51,11 @@ class Sample:
 
     @property
     def author(self) -> str:
-        return "the playground's own" if self.loan is None else self.loan.author
+        return "Attention Playground" if self.loan is None else self.loan.author
+
+    @property
+    def credit(self) -> str:
+        return f"{self.author} · {self.licence}"
 
     @property
     def licence(self) -> str:

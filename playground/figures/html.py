@@ -22,6 +22,7 @@ from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
 from playground.pictures import images
 from playground.pictures.jpegs import as_jpeg, data_url
+from playground.samples import find
 from playground.tracing import Trace
 
 PICTURE_SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
@@ -139,6 +140,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     facts = provenance.facts(drawn_spec, subject) | {"layers": " ".join(map(str, layers(spec, trace)))}
     if not story_start and (command := repeat_command(public_spec, "figure.html")):  # no command writes the story
         facts["command"] = command
+    credits = [sample.credit] if (sample := find(name)) else []
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if story_start:
@@ -159,7 +161,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         jpeg=data_url(small_jpeg(picture)),
         still=data_url(small_jpeg(still, STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: {caption}"),
-        words=html.escape(" · ".join([name, model(trace), patches])),
+        words=html.escape(" · ".join([name, *credits, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
         pack=in_base64(gzip.compress(pack, 6, mtime=0)),  # the browser's DecompressionStream opens it

@@ -11,6 +11,7 @@ from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
 from playground.models.names import plain_name
+from playground.samples import find
 from playground.version import __version__
 
 MADE_BY = f"Attention Playground {__version__}"
@@ -54,6 +55,7 @@ def _subject_facts(subject: Subject) -> dict[str, str]:
         "weights": weights(trace),
         **{key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value},
         "image": subject.name,
+        **({"picture by": sample.credit} if (sample := find(subject.name)) else {}),
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{trace.size[0]}x{trace.size[1]}",
     }

@@ -169,7 +169,7 @@ PAGE_TEMPLATE = """<!doctype html>
 </head>
 <body>
 <main id="place"><noscript>These slides need JavaScript; they ask nobody for anything.</noscript></main>
-<nav><span id="count"></span><button id="notes">notes in a window (N)</button>
+<nav><small>{credit}</small><span id="count"></span><button id="notes">notes in a window (N)</button>
 <button id="back" aria-label="the slide before">←</button><button id="on" aria-label="the next slide">→</button></nav>
 <script type="application/json" id="slides">{slides}</script>
 {scripts}
@@ -203,6 +203,7 @@ class Deck:
     scripts: Mapping[str, MountedScript]
     story: str = ""  # the HTML of the story's frame, see `story` in playground/figures/html.py
     files: Mapping[str, str] = field(default_factory=dict)  # a file's name -> its data in base64
+    credit: str = ""  # the picture's author and licence
 
 
 def page(title: str, deck: Deck) -> str:
@@ -222,6 +223,7 @@ def page(title: str, deck: Deck) -> str:
     return PAGE_TEMPLATE.format(
         policy=f"{NO_REQUESTS}; style-src 'unsafe-inline'; script-src {' '.join(map(policy_source, all_scripts))}",
         title=html.escape(title),
+        credit=html.escape(deck.credit),
         style=stylesheet("lessons/slides.css"),
         slides=json.dumps(content).replace("<", r"\u003c"),  # no text can end the script element
         scripts="\n".join(f'<script type="module">{text}</script>' for text in module_scripts),

@@ -474,4 +474,8 @@ LESSON = Lesson(
         "answer": Step("5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top")),
         "read": Step("6 · Read the stream", logit_lens, "block_read"),
     },
+    outcomes={
+        "block_push": "say what a layer adds to a token, and that the token stays in the sum",
+        "block_weights": "say which part of a layer has most parameters",
+    },
 )  # fmt: skip

@@ -248,4 +248,8 @@ LESSON = Lesson(
         ),
         "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), picture=False),
     },
+    outcomes={
+        "by_hand_query": "say how a row of weights changes when a query turns or grows",
+        "by_hand_mask": "hide a token so that every row still sums to 1",
+    },
 )  # fmt: skip

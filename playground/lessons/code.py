@@ -243,4 +243,8 @@ LESSON = Lesson(
         "twice": Step("2 · Twice the same attention", attention_twice, "code_fused", settings=("line",)),
         "library": Step("3 · A library, and where the picture breaks", library, "code_library"),
     },
+    outcomes={
+        "code_column": "find the axis along which the softmax runs",
+        "code_fused": "say what a fused kernel leaves out, and what it returns",
+    },
 )  # fmt: skip

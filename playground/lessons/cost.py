@@ -277,4 +277,8 @@ LESSON = Lesson(
             "4 · Measured here", measured_here, "cost_measured", settings=(*SWITCHES, *DIALS), picture=False
         ),
     },
+    outcomes={
+        "cost_ratio": "compute how scores grow with the side of a picture",
+        "cost_share": "say which part of a layer’s cost grows with the square of the tokens",
+    },
 )

@@ -494,4 +494,8 @@ LESSON = Lesson(
         ),
         "sum": Step("5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",)),
     },
+    outcomes={
+        "heads_entropy": "read the entropy of a row as a number of tokens",
+        "heads_off": "say why a head is tested by switching it off, not by its weights",
+    },
 )  # fmt: skip

@@ -125,6 +125,7 @@ class Lesson:
     idea: str
     choices: Mapping[str, Setting]
     steps: Mapping[str, Step]
+    outcomes: Mapping[str, str]  # id of the question that checks it -> what a student can do after the lesson
 
     def defaults(self, **other: object) -> Settings:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)

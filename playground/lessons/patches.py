@@ -520,4 +520,8 @@ LESSON = Lesson(
             ("positions", "order", "after", "asker"),
         ),
     },
+    outcomes={
+        "patches_tokens": "count the tokens of a picture",
+        "patches_shuffle": "say what attention knows of places without positions",
+    },
 )  # fmt: skip

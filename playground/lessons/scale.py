@@ -500,4 +500,8 @@ LESSON = Lesson(
         ),
         "answer": Step("4 · What it then predicts", answer, "scale_answer", settings=("instead",)),
     },
+    outcomes={
+        "scale_spread": "say what becomes of a row of random scores if nothing divides them",
+        "scale_gradient": "say what that does to the gradient",
+    },
 )  # fmt: skip

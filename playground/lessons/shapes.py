@@ -329,4 +329,7 @@ LESSON = Lesson(
     "colour. Below the picture stands the code of each step.",
     SETTINGS,
     {"walk": Step("Nine steps", walk, "shapes_scores", ("shapes_numbers",), tuple(SETTINGS))},
+    outcomes={
+        "shapes_scores": "name the shape of each tensor of attention, from batch, heads, tokens and width",
+    },
 )  # fmt: skip

@@ -301,6 +301,12 @@ def as_data() -> dict[str, object]:
         "quiz": [asdict(question) for question in quiz()],
         "quizzes": {language: [asdict(question) for question in quiz(language)] for language in LANGUAGES},
         "sheets": SHEETS,
+        "outcomes": [
+            {"page": name, "step": step, "can": lesson.outcomes[record.question]}
+            for name, lesson in LESSONS.items()
+            for step, record in lesson.steps.items()
+            if record.question in lesson.outcomes
+        ],
     }
 
 

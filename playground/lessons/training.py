@@ -322,4 +322,8 @@ LESSON = Lesson(
         "pair": Step("2 · Told or not?", told_or_not, "training_told", picture=False),
         "now": Step("3 · Train two now", train_two_now, "training_twin", picture=False),
     },
+    outcomes={
+        "training_when": "say when in a training heads take up habits",
+        "training_told": "tell whether a head was told where to look",
+    },
 )  # fmt: skip

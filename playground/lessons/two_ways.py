@@ -409,4 +409,8 @@ LESSON = Lesson(
         "cheaper": Step("4 · Cheaper ways", cheaper_ways, "two_ways_cheaper", ("two_ways_linear",),
                         ("cheap_tokens", "keeps", "spot", "deep", "shifts")),
     },
+    outcomes={
+        "two_ways_far": "compare how far convolutions and attention look",
+        "two_ways_built": "compare what the two learn",
+    },
 )  # fmt: skip

@@ -459,4 +459,8 @@ LESSON = Lesson(
         "locked": Step("3 · It is not always about the picture", locked_rows, "weight_locked"),
         "explain": Step("4 · Does the map explain?", explain, "weight_explain"),
     },
+    outcomes={
+        "weight_differs": "tell a weight from what arrives with it",
+        "weight_explain": "say how a map is tested against what it should explain",
+    },
 )  # fmt: skip

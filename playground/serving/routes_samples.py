@@ -66,18 +66,13 @@ def sample_record(sample: Sample) -> dict:
         "title": sample.title,
         "hint": sample.hint,
         "kind": sample.kind,
-        "credit": credit(sample),
+        "credit": sample.credit,
         "start": list(sample.start),
         "parts": [{"kind": part.kind, "box": part.box} for part in sample.parts],
         "thumb": pictures.thumbnail(image),
         "picture": picture_address(sample.name),
         "opens": {"model": setup.model, "detail": setup.detail} | view,
     }
-
-
-def credit(sample: Sample) -> str:
-    """A photograph's author and licence; empty for our own drawings."""
-    return f"{sample.author} · {sample.licence}" if sample.kind == "photograph" else ""
 
 
 def picture_address(name: str) -> str:

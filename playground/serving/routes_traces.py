@@ -25,7 +25,7 @@ from playground.serving import chosen, models, own_models, people, pictures, que
 from playground.serving.answering import Refused, answered
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.routes_samples import FOREVER, credit, picture_address
+from playground.serving.routes_samples import FOREVER, picture_address
 from playground.serving.traces import Setup
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def trace_record(picture: Picture, setup: Setup) -> dict:
     fields: dict[str, object]
     if picture.is_sample:
         sample = named(picture.name)
-        fields = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
+        fields = {"start": list(sample.start), "credit": sample.credit, "address": picture_address(picture.name)}
         fields |= {"title": picture.name, "sample": picture.name}
     else:
         fields = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}

@@ -124,4 +124,5 @@ def slides(subject: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
     if '"made":' in json.dumps([slide.lesson for slide in deck]):
         files |= trace_files(subject)
     story = living_page(subject) if any(scene.story for scene in scenes) else ""
-    return printed.page(title, printed.Deck(deck, mounted_scripts(), story, files))
+    sample = samples.find(subject.sample_name or "")
+    return printed.page(title, printed.Deck(deck, mounted_scripts(), story, files, sample.credit if sample else ""))

@@ -1,7 +1,9 @@
 """The page Teach in the app. tests/browser/test_site_lessons.py opens it in the folder without a server."""
 
 import io
+import itertools
 import re
+import zipfile
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -19,7 +21,13 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
 }).observe({ type: "layout-shift", buffered: true });"""
 MOST_SHIFT = 0.02
-PARTS = {"plan": ".teach-plan a", "notes": ".teach-notes summary", "print": ".teach-sheets li", "quiz": "fieldset"}
+PARTS = {
+    "outcomes": ".teach-outcomes a",
+    "plan": ".teach-plan a",
+    "notes": ".teach-notes summary",
+    "print": ".teach-sheets li",
+    "quiz": "fieldset",
+}
 
 
 @pytest.fixture
@@ -133,6 +141,18 @@ def test_the_quiz_explains_and_counts_each_answer(read):
     reader.page.get_by_role("button", name="中文").click()
     reader.page.get_by_text(teaching.quiz("zh")[12].asks).wait_for()
     assert reader.page.locator(".teach-quiz").get_attribute("lang") == "zh"
+
+
+def test_the_questions_are_saved_for_a_learning_platform(read, tmp_path):
+    reader = read("part=print")
+    for set_name, kind in itertools.product(("The quiz", "The ten questions after the story"), ("GIFT", "QTI 2.1")):
+        with reader.page.expect_download() as download:
+            reader.page.get_by_role("button", name=f"{set_name}: {kind}").click()
+        download.value.save_as(tmp_path / download.value.suggested_filename)
+    text = (tmp_path / "attention-quiz.gift.txt").read_text(encoding="utf-8")
+    assert text.count("::[plain]") == len(teaching.quiz())
+    names = zipfile.ZipFile(tmp_path / "attention-after-qti.zip").namelist()
+    assert names == ["imsmanifest.xml", "test.xml", *(f"question-{n:02}.xml" for n in range(1, 11))]
 
 
 def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_path):

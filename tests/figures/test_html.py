@@ -7,6 +7,7 @@ import re
 import shlex
 from dataclasses import replace
 from hashlib import sha256
+from html import escape
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path, PurePath
@@ -20,6 +21,7 @@ from playground import PlaygroundError, tracing
 from playground.figures import Spec, files, html
 from playground.figures.drawing import naming
 from playground.pack import unpack
+from playground.samples import named
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
 
@@ -97,6 +99,12 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace,
     for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # a comment's example, and the namespace of SVG
         page = page.replace(no_address, "")
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
+
+
+def test_a_sample_s_author_and_licence_stand_under_it_and_in_the_facts(small_trace, picture):
+    page = html.page(replace(SPEC, image="meadow"), small_trace, picture)
+    assert page.count(escape(named("meadow").credit)) == 2
+    assert "MIT" not in re.findall("<footer.*</footer>", html.page(SPEC, small_trace, picture))[0]
 
 
 def test_the_origin_of_a_figure_is_written_in_its_file(small_trace, picture):

@@ -4,6 +4,7 @@ softmax's."""
 import html
 import math
 import re
+from pathlib import Path
 
 import pytest
 from ideas import ROOT, ideas
@@ -91,6 +92,17 @@ def value(option: str) -> float | str:
         return option
     number = float(match[2].replace(",", ""))
     return math.sqrt(number) if match[1] else number
+
+
+def test_each_lesson_has_outcomes_that_its_own_questions_check_and_the_documentation_lists():
+    page = (Path(__file__).parents[2] / "docs" / "pages" / "teaching.md").read_text(encoding="utf-8")
+    for name, lesson in LESSONS.items():
+        assert lesson.outcomes, name
+        questions = {step.question for step in lesson.steps.values()}
+        for question, can in lesson.outcomes.items():
+            assert question in questions, name
+            assert f"- {can}\n" in page, name
+    assert len(teaching.as_data()["outcomes"]) == sum(len(lesson.outcomes) for lesson in LESSONS.values())
 
 
 def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():

@@ -2,12 +2,14 @@
 
 import json
 import re
+from html import escape
 
 import pytest
 
 from playground.figures import teaching as printed
 from playground.lessons import teaching
 from playground.lessons.registry import LESSONS
+from playground.samples import named
 from playground.serving import people, slides
 from playground.serving.here import Here
 from serving.visits import ANNA, BERT, assert_refused, bring, client
@@ -66,6 +68,7 @@ def test_slides_are_made_for_pages_of_this_server_alone_and_never_open_as_one():
     assert answer.headers["Content-Disposition"].startswith("attachment")
     assert answer.headers["Cache-Control"] == "no-store"
     assert len(deck_of(answer.text)["slides"]) == slides.QUIZ_SLIDES
+    assert escape(named("meadow").credit) in answer.text
 
 
 def test_slides_about_a_person_s_photograph_are_made_only_for_who_has_its_key():

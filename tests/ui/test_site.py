@@ -69,10 +69,10 @@ def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, 
         assert "where each patch of a picture looks" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
         base = "/here/" if name == "404.html" else ""
-        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}
+        expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed", "privacy")}
         assert links == ({address: "Source"} if address else {}) | expected_links
     about = (site_folder / "about.html").read_text(encoding="utf-8")
-    assert {"cite", "install", "embed"} <= set(re.findall(r'id="(\w+)"', about))
+    assert {"cite", "install", "embed", "privacy"} <= set(re.findall(r'id="(\w+)"', about))
     assert cite().splitlines()[0] in about
 
 
@@ -81,7 +81,11 @@ def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
     assert file.read_bytes() == engine_file.to_engine(models.load("bundled"))
     header, _ = unpack(file.read_bytes())
     assert header["licence"] == "MIT"
-    assert "rounded to 8 bits" in (folder / "LICENCES.md").read_text(encoding="utf-8")
+    licences = (folder / "LICENCES.md").read_text(encoding="utf-8")
+    assert "rounded to 8 bits" in licences
+    for sample in listed_samples(folder):
+        assert sample["credit"] == named(sample["name"]).credit, sample["name"]
+        assert f"- **{sample['title']}** (`samples/{sample['name']}-….jpg`): {sample['credit']}." in licences
 
 
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):

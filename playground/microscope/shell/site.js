@@ -10,6 +10,7 @@ import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { offerOffline } from "./offline.js";
 import { beginPage } from "./page.js";
+import { reportToPlatform } from "./scorm.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 
 const TOO_OLD =
@@ -19,7 +20,8 @@ const NEW_VERSION = "There is a new version of this page.";
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see offerOffline}
+// lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, exercises: the ids of all, offline: see
+// offerOffline}
 /** @type {HTMLScriptElement} */
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
@@ -112,6 +114,7 @@ function takeQuery() {
 }
 
 takeQuery();
+reportToPlatform(site.exercises);
 putWordsBehindHash();
 answerHere(
   createPageAnswers({

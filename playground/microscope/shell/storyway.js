@@ -24,6 +24,19 @@ import { readPageData } from "./pagedata.js";
 
 const ANSWERS = "attention-playground-answers"; // to the ten questions
 
+export function answersKept() {
+  try {
+    return { ...JSON.parse(keptText(ANSWERS) ?? "{}") };
+  } catch {
+    return {}; // what is damaged counts as absent
+  }
+}
+
+export function keepAnswers(answers) {
+  keepText(ANSWERS, JSON.stringify(answers));
+  dispatchEvent(new CustomEvent("guess-locked"));
+}
+
 // The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({
   at() {
@@ -31,14 +44,8 @@ export const storyWay = ({ page }) => ({
     if (name !== "microscope" || isTraceFile(choice.now.mine)) return 0; // a file tells neither pixels nor training
     return isQuestion(story) ? story : Number(story) || 0;
   },
-  answers() {
-    try {
-      return { ...JSON.parse(keptText(ANSWERS) ?? "{}") };
-    } catch {
-      return {}; // what is damaged counts as absent
-    }
-  },
-  keepAnswers: (answers) => keepText(ANSWERS, JSON.stringify(answers)),
+  answers: answersKept,
+  keepAnswers,
 
   go(n) {
     setPage({ story: n ? String(n) : null });

@@ -3,7 +3,9 @@
 
 import { make, setText } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
+import { downloadFile } from "../lens/saving.js";
 import { seeWords } from "../lens/words.js";
+import { questionsAsQuiz } from "../story/questions.js";
 import { ASKING_SCENES } from "../story/scenes.js";
 import { storyWords } from "../story/words.js";
 import { LANGUAGES } from "../words/languages.js";
@@ -12,9 +14,16 @@ import { choice } from "./choice.js";
 import { addressOf, askAgain, askJson, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
+import { giftOf, qtiOf } from "./quizfiles.js";
 
 const TEACH_IDEA = "A plan that opens each scene, what students often say, sheets to compute by hand, a quiz.";
-const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "To print", quiz: "Quiz" };
+const TEACH_TITLES = {
+  plan: "A plan",
+  notes: "What students say",
+  outcomes: "Outcomes",
+  print: "Sheets and files",
+  quiz: "Quiz",
+};
 const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a class" };
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
 
@@ -30,6 +39,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   const draw = () => {
     for (const tab of tabs.children)
       tab.setAttribute("aria-current", tab.dataset.step === settings.part ? "step" : "false");
+    tabs.scrollLeft =
+      /** @type {HTMLElement} */ (tabs.querySelector('[aria-current="step"]'))?.offsetLeft - tabs.offsetLeft;
     drawnPicture = pictureWords();
     if (page.material) TEACH_PARTS[settings.part](page);
   };
@@ -67,7 +78,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   return { follow, end: () => controller.abort() };
 }
 
-const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, print: drawSheets, quiz: drawQuiz };
+const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, outcomes: drawOutcomes, print: drawSheets, quiz: drawQuiz };
 
 const buttonWith = (words, act, fields = {}) =>
   make("button", { innerHTML: markedWords(words), onclick: act, ...fields });
@@ -273,6 +284,18 @@ function drawNotes({ body, link, material }) {
   body.replaceChildren(make("div", { className: "lesson-fold teach-notes" }, ...notes));
 }
 
+function drawOutcomes({ body, link, material }) {
+  const lessons = readPageData().pages.flatMap(({ name, title }) => {
+    const outcomes = material.outcomes.filter(({ page }) => page === name);
+    const lines = outcomes.map(({ step, can }) =>
+      make("li", {}, make("a", { href: link(name, { step }), innerHTML: markedWords(can) })),
+    );
+    return lines.length ? [make("h2", { innerHTML: markedWords(title) }), make("ul", {}, ...lines)] : [];
+  });
+  const words = "After each lesson a student can do this; a line leads to the question that checks it.";
+  body.replaceChildren(make("div", { className: "teach-outcomes" }, make("p", { textContent: words }), ...lessons));
+}
+
 const languageChoice = ({ settings, set }) =>
   choiceOf("In", Object.entries(LANGUAGES), settings.language, (language) => set({ language }));
 
@@ -288,10 +311,30 @@ function drawSheets({ body, material, settings, set }) {
     );
   });
   body.replaceChildren(
-    make("ul", { className: "teach-sheets" }, ...lines),
-    ...(isBehindHash() ? [] : [languageChoice({ settings, set })]),
+    make("ul", { className: "teach-sheets" }, ...lines, ...quizLines(material, settings.language)),
+    languageChoice({ settings, set }),
+    smallLine("Moodle imports **GIFT**; OpenOlat, ONYX, TAO and others **QTI 2.1**."),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
   );
+}
+
+// Lines that save questions for a learning platform: the quiz, and the ten questions.
+function quizLines({ quizzes }, language) {
+  const ten = (when) => questionsAsQuiz(when, (key, values) => storyWords(language, key, values));
+  const lineOf = (name, title, questions) => {
+    const save = (kind, file, data) => {
+      const fields = { className: "teach-button", "aria-label": `${title}: ${kind}` };
+      return buttonWith(kind, () => downloadFile(new File([data()], `attention-${name}${file}`)), fields);
+    };
+    const gift = save("GIFT", ".gift.txt", () => giftOf(title, questions));
+    const qti = save("QTI 2.1", "-qti.zip", () => qtiOf(title, questions, language));
+    return make("li", {}, make("span", { textContent: `${title}, for a learning platform` }), gift, qti);
+  };
+  return [
+    lineOf("quiz", "The quiz", quizzes[language]),
+    lineOf("before", "The ten questions before the story", ten("b")),
+    lineOf("after", "The ten questions after the story", ten("a")),
+  ];
 }
 
 // ---------------------------------------------------------------------------------------------------------- the quiz

@@ -46,6 +46,14 @@ export function questionScene(at, say) {
   };
 }
 
+// The questions in the form of the quiz of playground/lessons/teaching.py, as they stand before or after the story.
+export const questionsAsQuiz = (when, say) =>
+  Array.from({ length: QUESTION_COUNT }, (_, n) => {
+    const { asks, guess, says } = questionScene(`${when}${n + 1}`, say).question;
+    const keys = guess.options.map(([key]) => key);
+    return { asks, options: guess.options.map(([, words]) => words), right: keys.indexOf(RIGHT), why: says };
+  });
+
 // [key, words] of each answer: the right one stands at another place in each question, and after the story.
 function optionsOf(number, isLater, say) {
   const options = ["a", "b", "c"].map((key) => [key, say(`option${number}${key}`)]);

@@ -19,7 +19,9 @@ from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
+from playground.lessons.registry import EXERCISES
 from playground.lessons.registry import LESSONS as ALL_LESSONS
+from playground.samples import samples
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
@@ -65,6 +67,10 @@ attention-playground</pre>
 <pre>{embedded}</pre>
 <p>Its numbers alone are a few lines of JavaScript: <code>load(model)</code>, <code>run(image)</code>,
 <code>row(layer, head, query)</code>; the file of types beside it says more.</p>
+<h2 id="privacy">Privacy</h2>
+<p>Photographs, guesses and answers stay in this browser until you remove them; no cookie is set, nobody is counted.
+Opened in a learning platform, the page tells it the exercises that you have done and how many of ten questions were
+right.</p>
 </main><footer id="foot">{foot}</footer></body></html>
 """
 LOST_HTML = """<!doctype html>
@@ -111,7 +117,8 @@ def write(
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
-    site = engine_files | {"cards": site_files.cards(sorted(used_models | set(names))), "weights": weights}
+    site: dict[str, Any] = engine_files | {"weights": weights, "exercises": EXERCISES}
+    site["cards"] = site_files.cards(sorted(used_models | set(names)))
     site["lessons"] = write_lessons(folder, lessons)
     site["moments"] = _write_wall(folder)
     from playground.lessons import teaching  # imports torch, which a server's start must not wait for
@@ -200,7 +207,7 @@ def _foot(base: str = "") -> str:
     """The footer of every page: a sentence about the playground, and links. `base`: the site's address, for a page that
     is not at the site's root."""
     source = {"Source": repository()} if repository() else {}
-    links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
+    links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed", "privacy")}
     anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
     return f"<span>{FOOT}</span> {' '.join(anchors)}"
 
@@ -244,7 +251,7 @@ def _licences(names: Sequence[str]) -> str:
             f"{fields['source']}. Changed: {fields['changes']}."
         ]
     lines += ["- **Source Sans** (`source-sans-….woff2`): Adobe; SIL Open Font License 1.1; unchanged."]
-    lines += ["", "The photographs' authors and licences stand under each picture."]
+    lines += [f"- **{sample.title}** (`samples/{sample.name}-….jpg`): {sample.credit}." for sample in samples()]
     return "\n".join(lines) + "\n"
 
 
