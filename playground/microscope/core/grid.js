@@ -32,8 +32,8 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
-// What a patch has heard of after layers of attention in windows of window × window patches: [top, left, bottom, right],
-// a rectangle. If they shift, the windows of every second layer begin half a window earlier, and are cut at the edges.
+// What a patch has heard of after layers of attention in windows of window × window patches: a rectangle, [top, left,
+// bottom, right]. If they shift, the windows of every second layer begin half a window earlier, and are cut at the edges.
 export function heardInWindows(patch, [rows, columns], window, layers, shifts) {
   const spread = (place, count) => {
     let [from, to] = [place, place + 1];
