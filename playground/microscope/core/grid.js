@@ -33,7 +33,7 @@ export function patchAfterKey(key, patch, rows, columns) {
 }
 
 // What a patch has heard of after layers of attention in windows of window × window patches: a rectangle, [top, left,
-// bottom, right]. If they shift, the windows of every second layer begin half a window earlier, and are cut at the edges.
+// bottom, right]. If they shift, the windows of every second layer begin half a window earlier, cut at the edges.
 export function heardInWindows(patch, [rows, columns], window, layers, shifts) {
   const spread = (place, count) => {
     let [from, to] = [place, place + 1];

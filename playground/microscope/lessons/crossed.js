@@ -1,5 +1,5 @@
 // Cross-attention: a patch of one picture asks the tokens of another, in the same head.
-// data: what `crossed` of subject.js makes, and the setting `asks`: a place in the asking picture. The drawing sends it.
+// data: what `crossed` of subject.js makes, and the setting `asks`: a place in the asking picture, sent by the drawing.
 
 import { crossRow, largestIndex, openContainer, sumOf, unpack } from "../core/core.js";
 import { patchFrom, patchText } from "../core/grid.js";
