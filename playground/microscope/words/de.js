@@ -275,6 +275,8 @@ export const STORY_DE = {
   bookFits: "Das Buch, das passt",
   bookThin: "Auch leicht zu finden",
   bookLeast: "Passt von allen am wenigsten",
+  bookQuery: "Query",
+  bookKey: "Key",
   bookFinds: "Score {keyScore} (Szene 6), Anteil {keyShare} (Szene 7).",
   bookValue: "Länge dessen, was es weitergibt (voll: das längste)",
   title6: "Ein Score von Hand",

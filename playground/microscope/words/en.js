@@ -250,6 +250,8 @@ export const STORY_EN = {
   bookFits: "The book that fits",
   bookThin: "Also easy to find",
   bookLeast: "Fits least of all",
+  bookQuery: "query",
+  bookKey: "key",
   bookFinds: "Score {keyScore} (scene 6), share {keyShare} (scene 7).",
   bookValue: "length of what it hands over (full: the longest)",
   title6: "One score by hand",

@@ -284,6 +284,8 @@ export const STORY_ES = {
   bookFits: "El libro que encaja",
   bookThin: "También fácil de encontrar",
   bookLeast: "El que menos encaja",
+  bookQuery: "consulta",
+  bookKey: "clave",
   bookFinds: "Puntuación {keyScore} (escena 6), proporción {keyShare} (escena 7).",
   bookValue: "longitud de lo que entrega (barra llena: la mayor)",
   title6: "Una puntuación a mano",

@@ -281,6 +281,8 @@ export const STORY_FR = {
   bookFits: "Le livre qui convient",
   bookThin: "Facile à trouver aussi",
   bookLeast: "Celui qui convient le moins",
+  bookQuery: "requête",
+  bookKey: "clé",
   bookFinds: "Score {keyScore} (scène 6), part {keyShare} (scène 7).",
   bookValue: "longueur de ce qu’il transmet (barre pleine\u00a0: la plus grande)",
   title6: "Un score à la main",
