@@ -495,7 +495,7 @@ export const STORY_DE = {
   option5b: "einer ist doppelt so groß wie der andere",
   option5c: "das hängt von den anderen Scores ab",
   because5: "Beide werden durch dieselbe Summe geteilt. (Szene {scenes})",
-  question6: "Warum werden Scores durch √d_k geteilt?",
+  question6: "Warum wird q·k durch √d_k geteilt?",
   option6a: "eine Summe aus d_k unabhängigen Produkten ist etwa √d_k-mal so groß wie eines",
   option6b: "damit die Anteile zusammen 1 sind",
   option6c: "um Zeit zu sparen",
@@ -608,7 +608,7 @@ export const SHEETS_DE = {
   intro: [
     "Neun Tokens. Jedes hat eine Query und einen Key (je zwei Zahlen) sowie einen Value (eine Zahl).",
     "Berechnen Sie die Gewichte in der Zeile von Token {asker} und die Mischung, die {asker} bekommt. Ein",
-    "Taschenrechner hilft; zwei Nachkommastellen genügen.",
+    "Taschenrechner hilft; drei Nachkommastellen genügen.",
   ],
   token: "Token",
   query: "Query",

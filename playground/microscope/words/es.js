@@ -513,7 +513,7 @@ export const STORY_ES = {
   option5b: "una es el doble de la otra",
   option5c: "depende de las demás puntuaciones",
   because5: "Ambas se dividen entre la misma suma. (Escena {scenes})",
-  question6: "¿Por qué se dividen las puntuaciones entre √d_k?",
+  question6: "¿Por qué se divide q·k entre √d_k?",
   option6a: "una suma de d_k productos independientes es unas √d_k veces mayor que uno solo",
   option6b: "para que las proporciones sumen 1",
   option6c: "para ahorrar tiempo",
@@ -628,7 +628,7 @@ export const SHEETS_ES = {
   intro: [
     "Nueve tokens. Cada uno tiene una consulta y una clave, de dos números cada una, y un valor, que es un",
     "solo número. Calcule la fila de pesos del token {asker} y lo que {asker} recibe. Conviene usar una",
-    "calculadora; bastan dos decimales.",
+    "calculadora; bastan tres decimales.",
   ],
   token: "token",
   query: "consulta",

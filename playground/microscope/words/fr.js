@@ -514,7 +514,7 @@ export const STORY_FR = {
   option5b: "l’une vaut le double de l’autre",
   option5c: "cela dépend des autres scores",
   because5: "Les deux puissances de e sont divisées par la même somme. (Scène {scenes})",
-  question6: "Pourquoi divise-t-on les scores par √d_k\u00a0?",
+  question6: "Pourquoi divise-t-on q·k par √d_k\u00a0?",
   option6a: "parce qu’une somme de d_k produits indépendants est environ √d_k fois plus grande qu’un seul",
   option6b: "pour que la somme des parts soit 1",
   option6c: "pour gagner du temps",
@@ -625,7 +625,7 @@ export const SHEETS_FR = {
   key: "{title}\u00a0: corrigé",
   intro: [
     "Neuf tokens. Chacun a une requête et une clé (deux nombres chacune), et une valeur (un nombre).",
-    "Calculez la ligne de poids du token {asker}, et ce que {asker} reçoit. Une calculatrice est utile\u00a0; deux",
+    "Calculez la ligne de poids du token {asker}, et ce que {asker} reçoit. Une calculatrice est utile\u00a0; trois",
     "décimales suffisent.",
   ],
   token: "token",

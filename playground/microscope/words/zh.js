@@ -468,7 +468,7 @@ export const STORY_ZH = {
   option5b: "一个是另一个的 2 倍",
   option5c: "要看其他得分",
   because5: "两者除以的是同一个总和。（第 {scenes} 幕）",
-  question6: "得分为什么要除以 √d_k？",
+  question6: "q·k 为什么要除以 √d_k？",
   option6a: "因为 d_k 个独立乘积之和，大约是单个乘积的 √d_k 倍",
   option6b: "为了让份额加起来等于 1",
   option6c: "为了节省时间",
@@ -578,7 +578,7 @@ export const SHEETS_ZH = {
   intro: [
     "九个 token。每个 token 有一个查询、一个键（各两个数）和一个值（一个数）。",
     "请算出 token {asker} 的那一行权重，以及 {asker} 收到的混合。可用计算器；",
-    "保留两位小数即可。",
+    "保留三位小数即可。",
   ],
   token: "token",
   query: "查询",
