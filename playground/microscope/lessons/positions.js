@@ -84,7 +84,7 @@ function takePlaces(state, data) {
   const { own } = header;
   const many = own.length ? `${own.length} + ${grid[0] * grid[1]} rows` : "a row for each patch";
   state.stage.find("rows").textContent = `${many}; full colour from ±${limit.toPrecision(2)}`;
-  Object.assign(state.stage.find("own"), { textContent: own[0], hidden: !own.length });
+  Object.assign(state.stage.find("own"), { textContent: `row of ${own[0]}`, hidden: !own.length });
   state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
   state.mapsKey = null;
 }
