@@ -46,4 +46,7 @@ def main(url: str, axe: str, executable: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) == 3:
+        main(*sys.argv[1:])
+    else:
+        print(__doc__)

@@ -99,11 +99,11 @@ def differences_from_timm(name: str, changes: dict) -> tuple[float, float]:
         for key, p in model.named_parameters():
             is_gain = p.dim() == 1 and not key.endswith("bias")
             p.copy_(torch.randn(p.shape, generator=random) * (0.05 if p.dim() > 1 else 0.3) + is_gain)
+    vit = playground.load(model)  # runs the model once, so before the hooks
     their_rows: list[torch.Tensor] = []
     for block in model.blocks:
         block.attn.fused_attn = False
         block.attn.attn_drop.register_forward_hook(lambda module, inputs, out: their_rows.append(out[0].detach()))
-    vit = playground.load(model)
     pixels = torch.randn(1, 3, *vit.config.image_size, generator=random)
     with torch.no_grad():
         their_logits = model(pixels)

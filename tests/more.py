@@ -33,6 +33,7 @@ APP_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tes
 NEIGHBOURS = ["nnsight", "captum", "transformer-lens", "lightning"]  # what researchers have beside it
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
+    "axe": ["--help"],
     "bundled": ["--scenes", "5"],
     "calls": ["--few"],
     "class": ["--phones", "20", "--rounds", "1"],
@@ -44,6 +45,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "hover": ["--help"],
     "installation": [],
     "microscope": ["--few"],
+    "place": ["--help"],
     "screenshots": ["--folder", "{}", "see"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],

@@ -427,14 +427,14 @@ def layer_sum_question(
     between what two heads add beyond their means; `zeros`: `moves_sum` and `layer_move` with zeros for the means."""
     digits = 1 if moves_sum > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in head_moves]
-    total, axis_end = sum(parts), 100 * max(2 * moves_sum, 1.2 * layer_move)
+    total, axis_end = sum(parts), round(100 * max(2 * moves_sum, 1.2 * layer_move), 1)
     losses = (*parts, total, 100 * layer_move)
     comparison = "more" if layer_move > moves_sum else "less"
     return Question(
         "heads_sum",
         f"One after the other, that adds up to {total:.0f} %. Switch off **all heads of layer {layer} at once**, and "
         "the tokens move by ▢.",
-        Number(0, round(axis_end, 1), " %", step=round(total / 50, 2) or 0.01), losses[-1],
+        Number(0, axis_end, " %", step=round(total / 50, 2) or 0.01), losses[-1],
         f"One head of layer {layer} after the other gives its mean: after the last layer the patches’ tokens move by "
         f"{' + '.join(f'{part:.{digits}f} %' for part in parts)} = {total:.{digits}f} %. Without all at once they move "
         f"by {percent(layer_move, 1)}, {comparison} than the sum. There is no rule: what two heads add to a patch "

@@ -228,7 +228,7 @@ def inductive_biases(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     yield p.Words(
         "100 drawings both know by heart, and convolutions know more of new ones: a bias helps if it is true of the "
         f"pictures. Of its own 10,000 the ViT knows only {known[0]}, convolutions {known[1]}: there it lacks training, "
-        "not drawings. Its **appetite for data** the ViT paper shows: with ImageNet’s 1.3 million pictures alone ViTs "
+        "not drawings. The ViT paper shows its **appetite for data**: with ImageNet’s 1.3 million pictures alone ViTs "
         "stay below convolutional networks of their size, with 300 million they are ahead."
     )
     yield p.Exercise(

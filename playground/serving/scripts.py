@@ -6,8 +6,9 @@ never mixes old scripts with new ones.
 
 from __future__ import annotations
 
+import gzip
 import mimetypes
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 
 from starlette.requests import Request
@@ -18,6 +19,7 @@ from playground.figures.bundle import drawing_module, stylesheet
 from playground.serving.answering import Refused, answered
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+PACKED = ("text/javascript", "text/css", "image/svg+xml")
 # (entry, styles, mounts) of each script that browsers may fetch; others are offered where they are listed
 _offered: set[tuple[str, tuple[str, ...], str]] = {("shell/phone.js", (), "")}
 
@@ -52,7 +54,7 @@ def send(request: Request) -> Response:
         raise Refused("There is no such script.", 404)
     for styles, mounts in offered:
         if address(entry, *styles, mounts=mounts) == f"api/app/{digest}/{entry}":
-            return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
+            return file_response(request, script(entry, styles, mounts).encode(), "text/javascript")
     raise Refused("This page is older than the server: reload it.", 410)
 
 
@@ -78,7 +80,22 @@ def send_page_file(request: Request) -> Response:
     if name not in page_files.files:
         raise Refused("There is no such file: reload the page.", 404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return Response(page_files.files[name], media_type=kind, headers=FOREVER)
+    return file_response(request, page_files.files[name], kind)
+
+
+def file_response(request: Request, data: bytes, kind: str) -> Response:
+    """A file that every cache may keep. Scripts and styles are compressed here: there may be no proxy that does."""
+    headers = dict(FOREVER)
+    if kind in PACKED:
+        headers["Vary"] = "Accept-Encoding"
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            data, headers["Content-Encoding"] = _packed(data), "gzip"
+    return Response(data, media_type=kind, headers=headers)
+
+
+@lru_cache(maxsize=64)
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, 9, mtime=0)
 
 
 ROUTES = [Route("/api/app/{digest}/{entry:path}", send), Route("/api/page/{file}", send_page_file)]

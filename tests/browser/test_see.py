@@ -96,6 +96,18 @@ def test_a_plain_link_opens_see_within_its_budget(see):
         person.until_says(ROW)
 
 
+def test_what_a_plain_link_asks_for_ahead_is_what_the_script_then_takes(see):
+    person = see()
+    person.asked.clear()
+    person.page.goto(person.url)
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    ahead = person.page.eval_on_selector_all("link[rel=preload][as=fetch]", "links => links.map((link) => link.href)")
+    assert len(ahead) >= 3
+    requests = person.page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    assert {address: requests.count(address) for address in ahead} == dict.fromkeys(ahead, 1)
+    assert [one for one in person.asked if "/trace?" in one] == [one for one in ahead if "/trace?" in one]
+
+
 READ_FOCUS = """() => {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;

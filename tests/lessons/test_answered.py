@@ -22,13 +22,16 @@ def words_and_question(step: str, **words: str) -> tuple[str, Question]:
     return "\n".join([*(part.text for part in parts if isinstance(part, Words)), *tables]), question
 
 
-def test_our_model_is_asked_about_a_picture_that_it_answers_rightly_and_no_softmax_is_named():
+def test_our_model_is_asked_about_a_picture_that_it_answers_rightly_and_a_softmax_is_only_supposed():
     texts, question = words_and_question("answer", model="bundled", sample="meadow")
     assert "Our small ViT learned from drawn scenes, so here is one." in texts
     assert "*Portrait* shows, of the model’s 13 labels: **animal or face, textured**" in texts
     assert "every answer is right" in texts
-    for words in (texts, question.asks, question.says, question.prose):
+    for words in (question.asks, question.says, question.prose):
         assert "softmax" not in words.lower()
+    named = [line for line in texts.splitlines() if "softmax" in line.lower()]
+    assert len(named) == 1
+    assert named[0].startswith("If exactly **one** class is right")
     assert "**7: textured**" in texts
 
 

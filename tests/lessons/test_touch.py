@@ -64,7 +64,7 @@ def test_layer_norm_is_torch_s_and_does_not_notice_how_long_a_token_is():
 
 
 def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
-    _softmax, chart = parts_of_kind("block", "answer", Chart, supposed="3")
+    *_, chart = parts_of_kind("block", "answer", Chart, supposed="3")
     one_hot, row = (np.array(trace.y, float) for trace in chart.figure.data)
     assert one_hot.nonzero()[0].tolist() == [3]
     np.testing.assert_allclose(row, meadow().vit.head.weight[3].detach().numpy(), atol=1e-6)

@@ -32,6 +32,16 @@ def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
     assert len(set(text_at.values())) == len(text_at)
 
 
+def test_a_script_comes_compressed_where_the_browser_can_read_that(http):
+    address = "/" + scripts.address(SCRIPT, *STYLES)
+    packed = http.get(address, headers={"Accept-Encoding": "gzip, br"})
+    plain = http.get(address, headers={"Accept-Encoding": "identity"})
+    assert packed.text == plain.text
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in plain.headers
+    assert int(packed.headers["content-length"]) < 0.5 * int(plain.headers["content-length"])
+
+
 @pytest.mark.parametrize(
     "entry",
     ["nothing.js", "../../app.py", "..%2F..%2Fapp.py", "%2e%2e/%2e%2e/app.py", "/etc/passwd", "shell/",

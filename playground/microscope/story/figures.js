@@ -131,8 +131,8 @@ const FIGURES = {
       for (const [index, button] of buttons.entries())
         button.setAttribute("aria-pressed", String(books[index].kind === kind));
       bookElement.replaceChildren();
-      stripIn(bookElement, "query", q, largest, ROLES.query, ratio);
-      stripIn(bookElement, "key", k, largest, ROLES.key, ratio);
+      stripIn(bookElement, "query", q, largest, ROLES.query, ratio, words.query);
+      stripIn(bookElement, "key", k, largest, ROLES.key, ratio, words.key);
       const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
       setMath(elementIn(bookElement, "p"), filledIn(language, words.finds, values));
       if (length !== null) {
@@ -261,7 +261,7 @@ function buttonIn(box, words) {
 
 // ---- parts of the figures
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
-function stripIn(box, label, values, largest, colour, ratio, text = label) {
+function stripIn(box, label, values, largest, colour, ratio, text) {
   elementIn(box, "b", `story-${label}`, text);
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");

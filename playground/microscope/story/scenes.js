@@ -290,6 +290,8 @@ const bookWords = (say) => ({
   fits: say("bookFits"),
   thin: say("bookThin"),
   least: say("bookLeast"),
+  query: say("bookQuery"),
+  key: say("bookKey"),
   finds: say("bookFinds"),
   value: say("bookValue"),
 });

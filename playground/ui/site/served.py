@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
-from urllib.parse import urljoin
+from html import escape
+from urllib.parse import urlencode, urljoin
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
-from playground.serving import routes_figures, scripts
+from playground.samples import samples
+from playground.serving import chosen, pictures, routes_figures, routes_samples, routes_traces, scripts
 from playground.ui.pages import PAGES
 from playground.ui.site.page import ICON, STYLES, icon_png, page_html, put_font, toolbar_data
 
@@ -34,16 +36,31 @@ def _files() -> dict[str, str]:
     }
 
 
+def _first_requests() -> list[str]:
+    """What the script will ask for at a plain address, so that a slow line brings it while the script still comes."""
+    sample = samples()[0].name
+    setup = chosen.usual_setup(sample)
+    record = routes_traces.trace_record(pictures.sample(sample), setup)
+    words = {"sample": sample, "model": setup.model} | ({"detail": setup.detail} if setup.detail > 1 else {})
+    requests = [routes_samples.address(), f"api/trace?{urlencode(words)}", record["picture"]["address"]]
+    if opens := record["opens"]:
+        opening = urlencode({"sample": sample, "layers": opens["layer"], "heads": opens["head"]})
+        requests.append(f"api/trace/{record['digest']}/layers?{opening}")
+    return requests
+
+
 def page(request: Request) -> Response:
     name = request.path_params.get("name", "")
     if name and name not in {*PAGES, "story"}:
         return PlainTextResponse("There is no such page.", 404)
     files = {kind: f"./{address}" for kind, address in _files().items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
+    first = [] if name or request.query_params else _first_requests()
+    early = "".join(f'\n<link rel="preload" as="fetch" crossorigin href="./{escape(one)}">' for one in first)
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"],
         icon=files["icon"], touch_icon=files["touch_icon"],
-        head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
+        head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">{early}',
         data={"toolbar": toolbar_data()},
     ).encode()  # fmt: skip
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}

@@ -98,6 +98,15 @@ test("of the three books one fits best, one is found easily and holds little, on
   assertNear(worstBook.share, Math.min(...facts.row));
 });
 
+test("the strips of scene 5 are named in the reader's language", () => {
+  const namesOf = (language) => {
+    const { query, key } = sceneAt(5, facts, language).figure.words;
+    return [query, key];
+  };
+  assert.deepEqual(namesOf("zh"), ["查询", "键"]);
+  assert.deepEqual(namesOf("es"), ["consulta", "clave"]);
+});
+
 test("a wrong number says what is true", () => {
   const asked = (near) => ({ guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near }, truth: 88 });
   assert.equal(verdictOn(asked(0), 12, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
