@@ -45,6 +45,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "hover": ["--help"],
     "installation": [],
     "microscope": ["--few"],
+    "phone": ["--help"],
     "place": ["--help"],
     "screenshots": ["--folder", "{}", "see"],
     "site": ["--times", "1"],

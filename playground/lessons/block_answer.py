@@ -153,15 +153,17 @@ def answer(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     )
     label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
     yield label_table(result, label)
-    yield p.Words(loss_words(result, label))
+    if config.multi_label:
+        yield p.Words(loss_words(result, label))
     share, gradient = block.one_of_all(logits, label)
     loss = -float(logits.log_softmax(-1)[label])
-    bars = ("p: softmax over the classes", share.tolist(), p.QUERY), ("p − y: its gradient", gradient.tolist(), p.QUIET)
+    bars = ("p: softmax over the classes", share.tolist(), p.QUERY), ("p − y: the gradient", gradient.tolist(), p.QUIET)
     yield p.Chart(two_bar_charts(*bars), "softmax-and-gradient", 240)
     yield p.Words(
-        f"If exactly **one** class is right, a softmax of the same logits shares 100 % out, and *{labels[label]}* gets "
-        f"{percent(float(share[label]), 1)}: the cross-entropy is −log p = **{loss:.2f}**. Its "
-        "gradient by the logits is p − y, with y one-hot: a step against it raises the right logit alone."
+        f"{'If exactly **one** class is right, a' if config.multi_label else 'A'} softmax of the logits shares 100 % "
+        f"out, and *{labels[label]}* gets {percent(float(share[label]), 1)}: the **cross-entropy** is −log p = "
+        f"**{loss:.2f}**. Its gradient by the logits is p − y, with y one-hot: a step against it raises the right "
+        "logit alone."
     )
     yield p.Fold(
         "More: the label as a vector, one-hot",
@@ -277,17 +279,14 @@ def loss_words(answer: ModelAnswer, label: int) -> str:
     config, logits, name = answer.config, answer.trace.logits, answer.labels[label]
     assert logits is not None
     cross_entropy = block.cross_entropy(config, logits, label)
-    price_sentence = " A sure and right answer costs nearly nothing, a sure and wrong one much."
-    if not config.multi_label:
-        text = f"If its label is *{name}*, the **cross-entropy** is **{cross_entropy:.2f}**: −log of its probability."
-        return text + price_sentence
     cost_if_absent = float(block.costs(logits, ())[label])
     mean_cost = float(block.costs(logits, answer.true_labels).mean())
     mean_text = f": **{mean_cost:.3f}** on this picture" if answer.true_labels else ""
     return (
         f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross_entropy:.2f}**; if not, "
         f"−log(1 − its probability), **{cost_if_absent:.2f}**. The loss is the **binary cross-entropy**, the mean of "
-        f"what all {len(answer.labels)} answers cost{mean_text}.{price_sentence}"
+        f"what all {len(answer.labels)} answers cost{mean_text}. A sure and right answer costs nearly nothing, a sure "
+        "and wrong one much."
     )
 
 

@@ -150,8 +150,8 @@ def other_texts(settings: Settings) -> Iterator[p.Part]:
         p.Words(
             f"q · k multiplies number by number: with {q} and {k} it is **not defined**. torch says: *{refusal}*"
             if refusal
-            else f"q · k multiplies {q} numbers by {k}, pair by pair. What is mixed is as wide as v, {v}; W_O, "
-            f"{v} × 8, brings it back to the width of the tokens."
+            else f"q · k multiplies the {q} numbers of q with the {k} of k, pair by pair. What is mixed "
+            f"is as wide as v, {v}; W_O, {v} × 8, brings it back to the width of the tokens."
         ),
     )  # fmt: skip
     full_count, shared_count = experiments.parameters_of_heads(settings.wide)

@@ -219,15 +219,17 @@ def inductive_biases(subject: Subject, settings: Settings) -> Iterator[p.Part]:
     measured = json.loads(APPETITE.read_text(encoding="utf-8"))
     yield p.Chart(appetite_figure(measured), "appetite-for-data", 300)
     vit, convolution = (measured["nets"][net] for net in ("vit", "convolution"))
-    known = percent(float(np.mean(vit["learned"][-1])))
+    known = [percent(float(np.mean(net["learned"][-1]))) for net in (vit, convolution)]
     yield p.Words(
-        "A bias helps if it is true of the pictures; without it, attention has an **appetite for data**. Here a ViT of "
-        f"{vit['parameters']:,} parameters and convolutions of {convolution['parameters']:,} saw {measured['seen']:,} "
-        "pictures each, out of so many small drawings of ours, and name the kind of backdrop, one of "
-        f"{measured['kinds']}, of {measured['tested']:,} new ones; bars: the best and worst of three runs. 100 "
-        f"both know by heart. Of its own 10,000 the ViT knows {known}: in so little "
-        "training it is no more than at its beginning. In the ViT paper, trained on ImageNet’s 1.3 million pictures "
-        "alone, ViTs stay below convolutional networks of their size; with 300 million they are ahead."
+        f"A ViT and convolutions, of {vit['parameters']:,} and {convolution['parameters']:,} parameters, name the "
+        f"backdrop, of {measured['kinds']} kinds, of {measured['tested']:,} new drawings of ours. In training each saw "
+        f"{measured['seen']:,}, out of as many as the axis says. Bars: the best and the worst of three runs."
+    )
+    yield p.Words(
+        "100 drawings both know by heart, and convolutions know more of new ones: a bias helps if it is true of the "
+        f"pictures. Of its own 10,000 the ViT knows only {known[0]}, convolutions {known[1]}: there it lacks training, "
+        "not drawings. The ViT paper shows its **appetite for data**: with ImageNet’s 1.3 million pictures alone ViTs "
+        "stay below convolutional networks of their size, with 300 million they are ahead."
     )
     yield p.Exercise(
         "Look at another picture. What has changed?",

@@ -16,7 +16,7 @@ const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
   .join("");
 const figureOf = (ref, name, text) =>
-  `<figure><figcaption><b>${name}</b> <span>${text}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
+  `<figure><figcaption><b>${name}</b> <span data-ref="${ref}-text">${text}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
 const MASKS_MARKUP = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span>
     <button data-mask="causal">everything that comes later</button>
@@ -93,6 +93,7 @@ function paintMasks(state, theme) {
   for (const button of root.querySelectorAll("[data-mask]"))
     button.setAttribute("aria-pressed", String(button.dataset.mask === state.mask));
   state.stage.find("times").setAttribute("aria-pressed", String(state.multiplies));
+  state.stage.find("masked-text").textContent = state.multiplies ? "0 · (−∞) or −∞" : "0 or −∞";
   const scores = scoresOf(state.arrows),
     maskedScores = maskedNow(state),
     weights = weightsOf(maskedScores);

@@ -84,7 +84,7 @@ function takePlaces(state, data) {
   const { own } = header;
   const many = own.length ? `${own.length} + ${grid[0] * grid[1]} rows` : "a row for each patch";
   state.stage.find("rows").textContent = `${many}; full colour from ±${limit.toPrecision(2)}`;
-  Object.assign(state.stage.find("own"), { textContent: own[0], hidden: !own.length });
+  Object.assign(state.stage.find("own"), { textContent: `row of ${own[0]}`, hidden: !own.length });
   state.data = { ...header, table, unitTable, limit, count: grid[0] * grid[1] };
   state.mapsKey = null;
 }
@@ -138,8 +138,8 @@ function tellOwn({ stage, at, data: { own, count } }, similarity) {
   const [low, high] = [Math.min(...similarity), Math.max(...similarity)].map((cosine) => withMinus(cosine));
   stage.find("which").textContent = `to the row of ${own.at(at)}`;
   stage.find("sum").innerHTML =
-    `<b>${own.at(at)}</b> has a row of its own, and no place in the grid: the table has ${own.length} + ${count} ` +
-    `rows. Its cosine with a patch’s row is ${withMinus(mean)} on average, from ${low} to ${high}.`;
+    `<b>${own.at(at)}</b> has a row of its own, and no place in the grid. Its cosine with a patch’s row is ` +
+    `${withMinus(mean)} on average, from ${low} to ${high}.`;
 }
 
 function paintTable(state, palette, height) {

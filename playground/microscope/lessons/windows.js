@@ -18,7 +18,7 @@ const MARKUP = `
           aria-label="The picture in windows. The arrow keys choose a patch."></canvas>
     </figure>
     <div>
-      <p class="tabs">After layer ${[1, 2, 3, 4, 5, 6].map((n) => buttonOf("deep", n, n)).join("")}</p>
+      <p class="tabs">Layers ${[1, 2, 3, 4, 5, 6].map((n) => buttonOf("deep", n, n)).join("")}</p>
       <p class="tabs">${buttonOf("shifts", "yes", "Every second layer shifts")}
         ${buttonOf("shifts", "no", "No layer shifts")}</p>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
@@ -83,12 +83,12 @@ function paintWindows(state) {
   outlinePatch(context, at, grid, width, height);
   for (const button of stage.root.querySelectorAll("[data-set]"))
     button.setAttribute("aria-pressed", String(String(header[button.dataset.set]) === button.dataset.to));
-  stage.find("which").textContent = `windows of layer ${deep}${isShifted ? ", shifted" : ""}`;
+  stage.find("which").textContent = `windows of the last layer${isShifted ? ", shifted" : ""}`;
   const [all, count] = [grid[0] * grid[1], countOf(heard)];
   const needed = Array.from({ length: all }, (_, n) => n + 1).find((n) => countOf(heardNow(state, n)) === all);
   stage.find("sum").innerHTML =
-    `<b>Patch ${patchText(at, grid[1])}</b> has heard of ${count} of ${all} patches; ${all - count} it cannot know ` +
-    `of. All of them: ${needed ? `after <b>${needed}</b> layers` : "<b>never</b>"}; with full attention, after one.`;
+    `<b>Patch ${patchText(at, grid[1])}</b> has heard of ${count} of ${all} patches; ${all - count} it cannot know of. ` +
+    `All of them: ${needed ? `after <b>${needed}</b> layers` : "<b>never</b>"}; with full attention, after one.`;
 }
 
 export default lessonDrawing(createWindows, MARKUP);

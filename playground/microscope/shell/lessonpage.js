@@ -17,7 +17,7 @@ import { readPageData } from "./pagedata.js";
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;
-  const [overview, heading, place] = [make("div", "lesson-overview"), make("h1"), make("div")];
+  const [overview, heading, place] = [make("div", "lesson-overview"), make("h1"), make("div", "lesson-place")];
   const idea = make("div", { className: "lesson-words lesson-idea", innerHTML: markedBlocks(about) });
   const { language } = openFace();
   setMath(heading, pageTitle(language, { name, title }));

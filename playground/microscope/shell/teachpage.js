@@ -228,8 +228,8 @@ function withServer(page, keys) {
   return [
     make("a", { className: "teach-button", href, textContent: "Start a class that guesses together" }),
     smallLine(
-      "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* " +
-        "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours.",
+      "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. All are " +
+        "revealed together, then the answer. It is in memory only, and ends with *End the class* or after four hours.",
     ),
     slidesOffer(keys, minutes, page.signal),
     smallLine(

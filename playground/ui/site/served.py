@@ -36,16 +36,18 @@ def _files() -> dict[str, str]:
     }
 
 
-def _first_requests() -> list[str]:
-    """What the script will ask for at a plain address, so that a slow line brings it while the script still comes."""
+def _first_requests(name: str) -> list[str]:
+    """What the script will ask for at the plain address of See ("") or the story, so that a slow line brings it while
+    the script still comes."""
     sample = samples()[0].name
     setup = chosen.usual_setup(sample)
     record = routes_traces.trace_record(pictures.sample(sample), setup)
     words = {"sample": sample, "model": setup.model} | ({"detail": setup.detail} if setup.detail > 1 else {})
     requests = [routes_samples.address(), f"api/trace?{urlencode(words)}", record["picture"]["address"]]
     if opens := record["opens"]:
-        opening = urlencode({"sample": sample, "layers": opens["layer"], "heads": opens["head"]})
-        requests.append(f"api/trace/{record['digest']}/layers?{opening}")
+        layer = {"sample": sample, "layers": opens["layer"]}
+        openings = [layer | {"heads": opens["head"]}, *([layer] if name == "story" else [])]
+        requests += [f"api/trace/{record['digest']}/layers?{urlencode(opening)}" for opening in openings]
     return requests
 
 
@@ -55,7 +57,7 @@ def page(request: Request) -> Response:
         return PlainTextResponse("There is no such page.", 404)
     files = {kind: f"./{address}" for kind, address in _files().items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
-    first = [] if name or request.query_params else _first_requests()
+    first = [] if name not in ("", "story") or request.query_params else _first_requests(name)
     early = "".join(f'\n<link rel="preload" as="fetch" crossorigin href="./{escape(one)}">' for one in first)
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"],
