@@ -48,6 +48,9 @@ def test_a_stick_opens_by_a_double_click_without_a_network(arrive, stick):
     story.get_by_text("The story · 1 of 14").wait_for()
     page.keyboard.press("ArrowRight")
     story.get_by_text("The story · 2 of 14").wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})  # on a phone the picture covers no words
+    words, picture = story.locator(".story-count"), story.locator(".stage")
+    waiting.until(lambda: words.bounding_box()["y"] >= sum(map(picture.bounding_box().get, ("y", "height"))), "covered")
     assert [url for url in requests if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
 
 

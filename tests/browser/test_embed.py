@@ -168,6 +168,8 @@ def element_with_numbers(view: str) -> str:
 
 
 def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
+    unasked = open_page(element_with_numbers(""))  # it opens where the picture shows most, in the later half
+    waiting.until(lambda: read(unasked)["layer"] >= 3, "no moment is found")
     page = open_page(element_with_numbers(VIEW))
     assert_close(read(page)["row"], python_trace().row(4, 1, (7, 5)))
     assert page.workers == []

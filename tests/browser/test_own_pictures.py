@@ -42,6 +42,12 @@ def test_a_saved_trace_is_opened_here_found_again_and_is_no_picture_for_lessons(
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
     visitor.page.locator("#lesson h1").wait_for()
     assert "mine" not in visitor.page.url
+    hand_over(visitor, "drop", (tmp_path / "fox.trace").read_bytes(), "", "fox.trace")
+    visitor.until("r => r.grid[0] === 5")
+    visitor.page.go_back()
+    visitor.page.locator("#lesson h1").wait_for()
+    assert "/heads?" in visitor.page.url
+    assert "mine" not in visitor.page.url
 
 
 def overlap(first_box: dict, second_box: dict) -> bool:

@@ -195,7 +195,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (newFace === see.face) return;
     if (see.drawer) openDrawer("");
     play.stop();
-    see.story?.end();
+    if (newFace === "lab") see.story?.end(); // the story belongs to See
     see.face = newFace;
     hold(true);
     writeWords();

@@ -241,7 +241,8 @@ async function beginVisit(samples, page) {
   setPage({ classLink: parsed.rest.class === "yes" });
   if (page === "microscope") setView(parsed.view); // a lesson's layer and head are its own settings
   choice.open(parsed.choice, { view: viewNow(), quietly: true });
-  choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
+  const isLeaving = () => page.name !== "microscope" && isTraceFile(choice.now.mine); // it opens the microscope
+  choice.follow((_, options) => options.quietly || isLeaving() || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   markReady();
 }
@@ -252,6 +253,7 @@ function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, story } = parsed;
   setPage({ settings, story, classLink: parsed.rest.class === "yes" });
+  if (story && page.name === "microscope") openFace().set("see"); // the story belongs to See
   if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)

@@ -268,8 +268,9 @@ async function bringTrace(element) {
   const opensAtBest = view.layer === undefined && view.head === undefined;
   if (element.hasAttribute("numbers")) {
     const content = await bringFromPage(element);
-    checkView(view, unpack(content.pack));
-    return { ...content, view, best: opensAtBest };
+    const pack = unpack(content.pack);
+    checkView(view, pack);
+    return { ...content, trace: { ...content.trace, layers: pack.layers }, view, best: opensAtBest };
   }
   const model = await bringModel(element.getAttribute("model"));
   const detail = element.getAttribute("detail") ?? "1";

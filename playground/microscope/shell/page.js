@@ -71,6 +71,7 @@ const wordsOfAddress = () => Object.fromEntries(new URLSearchParams(addressWords
 
 function showPage(page, host) {
   const isRoom = page !== "microscope";
+  if (isRoom && isTraceFile(wordsOfAddress().mine)) history.replaceState(null, "", pageAddress(page, wordsOfAddress()));
   const { title } = readPageData().pages.find(({ name }) => name === page);
   document.title = isRoom ? `${title} – ${PLAYGROUND}` : PLAYGROUND;
   document.body.classList.toggle("in-room", isRoom && host.follows);
