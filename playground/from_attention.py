@@ -28,7 +28,7 @@ def from_attention(
     k: Any = None,
     v: Any = None,
     scale: float | None = None,
-    prefix: int = 0,
+    prefix: int | Sequence[str] = 0,
     names: Sequence[str] = (),
     image: Source | None = None,
     title: str = "given attention",
@@ -40,7 +40,7 @@ def from_attention(
     d) each, or one tensor a layer; with fewer key heads than query heads, neighbouring query heads share one. `scale`
     is what multiplies their products, by default 1/√d. `v` is (layers, heads, tokens, any width): what a token hands
     over, best after W_O, for the lengths of values. `grid` is the patches' (rows, columns), row by row after `prefix`
-    other tokens; `names` says what these are called. `image` is the picture beneath.
+    other tokens: their number, with `names`, or what they are called. `image` is the picture beneath.
 
     >>> import torch
     >>> seen = playground.from_attention(torch.rand(2, 3, 13, 13).softmax(-1), grid=(3, 4), prefix=1)
@@ -48,7 +48,8 @@ def from_attention(
     torch.Size([13])
     """
     rows, columns = grid
-    tokens, prefix_names = prefix + rows * columns, _names(prefix, names)
+    prefix_names = _names(prefix, names)
+    tokens = len(prefix_names) + rows * columns
     if (weights is None) == (q is None) or (q is None) != (k is None):
         raise PlaygroundError("from_attention takes weights, or queries and keys: give one of the two.")
     if weights is not None:
@@ -73,7 +74,10 @@ def from_attention(
     )  # fmt: skip
 
 
-def _names(prefix: int, names: Sequence[str]) -> tuple[str, ...]:
+def _names(prefix: int | Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(prefix, int):
+        given = (prefix,) if isinstance(prefix, str) else tuple(prefix)
+        prefix, names = len(given), names or given
     usual = ("cls", *(f"reg{i}" for i in range(prefix - 1)))[:prefix]
     if names and len(names) != prefix:
         raise PlaygroundError(f"names are those of the {prefix} tokens before the patches; given were {len(names)}.")

@@ -34,7 +34,8 @@ def test_rows_columns_and_rollout_are_those_of_the_model(seen, parts, kind):
         "queries and keys": {"q": q, "k": k},
         "shared keys": {"q": q, "k": k[:, ::2]},
     }[kind]
-    mine = playground.from_attention(**given, grid=seen.grid, prefix=len(seen.prefix))
+    mine = playground.from_attention(**given, grid=seen.grid, prefix=seen.prefix)
+    assert mine.prefix == seen.prefix
     if kind == "shared keys":
         row = (q[3, 1, 20] @ k[3, 0].T * seen.scale).softmax(-1)
         assert torch.allclose(mine.row(3, 1, 20), row, atol=1e-6)

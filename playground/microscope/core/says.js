@@ -83,7 +83,8 @@ function listOf({ places }, shown, row, columns, language) {
 }
 
 // What the asking patch's own place is. `thing`: whether its border is one of the picture, see lens/told.js.
-const ownName = ({ near, thing }) => (thing ? "thing" : near ? "surroundings" : "region");
+const ownName = ({ patches, near, thing }) =>
+  patches?.length === 1 ? "itself" : thing ? "thing" : near ? "surroundings" : "region";
 
 // Where a share goes: [the preposition, the place].
 function whither(place, { fromPart }, columns, language) {

@@ -16,7 +16,8 @@ const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
   .join("");
 const figureOf = (ref, name, text) =>
-  `<figure><figcaption><b>${name}</b> <span data-ref="${ref}-text">${text}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
+  `<figure><figcaption><b>${name}</b> <span data-ref="${ref}-text">${text}</span></figcaption>` +
+  `<canvas data-ref="${ref}"></canvas></figure>`;
 const MASKS_MARKUP = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span>
     <button data-mask="causal">everything that comes later</button>

@@ -159,6 +159,8 @@ export const ROW_DE = {
   toThing: "auf das Ding, in dem es liegt",
   region: "die Fläche, in der es liegt",
   toRegion: "auf die Fläche, in der es liegt",
+  itself: "sich selbst",
+  toItself: "auf sich selbst",
   to: "auf ",
   here: "hierhin",
   around: "an den Ort um Zeile {row}, Spalte {column}",

@@ -136,6 +136,8 @@ export const ROW_EN = {
   toThing: "to the thing it lies in",
   region: "the area it lies in",
   toRegion: "to the area it lies in",
+  itself: "itself",
+  toItself: "to itself",
   to: "to ",
   here: "here",
   around: "to the place around row {row}, column {column}",

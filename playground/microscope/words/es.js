@@ -163,6 +163,8 @@ export const ROW_ES = {
   toThing: "hacia el objeto en el que está",
   region: "la zona en la que está",
   toRegion: "hacia la zona en la que está",
+  itself: "a sí mismo",
+  toItself: "hacia sí mismo",
   to: "hacia ",
   here: "hacia aquí",
   around: "hacia el lugar en torno a la fila {row}, columna {column}",

@@ -162,6 +162,8 @@ export const ROW_FR = {
   toThing: "vers l’objet où il se trouve",
   region: "la zone où il se trouve",
   toRegion: "vers la zone où il se trouve",
+  itself: "lui-même",
+  toItself: "vers lui-même",
   to: "vers ",
   here: "ici",
   around: "vers l’endroit autour de la ligne {row}, colonne {column}",

@@ -162,6 +162,8 @@ export const ROW_ZH = {
   toThing: "自己所在的物体",
   region: "自己所在的区域",
   toRegion: "自己所在的区域",
+  itself: "自己",
+  toItself: "自己",
   to: "",
   here: "这里",
   around: "第 {row} 行第 {column} 列附近",

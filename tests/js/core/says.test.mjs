@@ -5,7 +5,7 @@ import { seeWords } from "../../../playground/microscope/lens/words.js";
 
 const EYE = { kind: "eye", box: [0, 0, 0.1, 0.1] };
 const place = (share, change) => ({ share, area: 0.07, patches: [0], brightest: 0, own: false, part: null, ...change });
-const own = (share, near = true) => place(share, { own: true, near });
+const own = (share, near = true) => place(share, { own: true, near, patches: [0, 1] });
 const told = (kind, ...places) => ({ kind, places, lit: 180 });
 const said = (change, language = "en") => {
   const row = { fromPart: null, most: 0.13, token: "", even: false, off: false, alike: null, ...change };
@@ -35,6 +35,8 @@ test("several places are said each with its share, and the one that is shown is 
 test("its own surroundings, a spread row, an even row and a sink have sentences of their own", () => {
   assert.equal(said({ told: told("own", own(0.71)) }), "It keeps to [its own surroundings] (71 %).");
   assert.equal(said({ told: told("own", own(0.71)) }, "de"), "Es bleibt in [seiner eigenen Umgebung] (71 %).");
+  const alone = { ...own(0.71), patches: [0] };
+  assert.match(said({ told: told("own", alone) }), /^This patch looks at \[itself\]: 71/);
   const large = own(0.71, false);
   assert.equal(
     said({ told: told("own", large) }),
