@@ -77,7 +77,10 @@ def check(sentence: str, row: np.ndarray, mark: int, prefix, grid, parts, names)
 
     def summed(where: str, text: str) -> float:
         """The share of what is named; it must read as `text`."""
-        if "surroundings" in where or "area" in where:
+        if "itself" in where:
+            assert (numbers == own).sum() == 1
+            fitting = [shares[own]]
+        elif "surroundings" in where or "area" in where:
             radius = max(1, round(0.07 * max(grid)))
             distances = np.abs(np.indices(grid) - np.reshape(np.divmod(mark, grid[1]), (2, 1, 1))).max(0)
             near = patches[(numbers == own) & (distances <= radius)].sum()
