@@ -127,6 +127,7 @@ def test_a_learning_platform_hears_which_exercises_are_done_and_takes_up_where_o
         frame.get_by_role("button", name="588 numbers; as many as the model is wide").click()
         waiting.until(lambda: '"b1":"a"' in page.evaluate(kept)["cmi.suspend_data"], "the answer is not noted")
         assert page.evaluate(kept)["cmi.core.score.raw"] == str(round(100 / len(EXERCISES)))
+        assert page.evaluate(kept)["cmi.core.lesson_status"] == "incomplete"
         # another person has worked in this browser meanwhile
         page.goto(f"{url}/course/about.html")
         page.evaluate("localStorage['attention-playground:exercises'] = JSON.stringify({ scale_one_key: true })")
