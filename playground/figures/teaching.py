@@ -121,7 +121,7 @@ def handout(is_key: bool, language: str) -> str:
 
 
 def _answers(given: teaching.Sheet, write: Callable[[float, int], str], language: str) -> dict[str, str]:
-    """{placeholder: number or letter} of the answers on the back of the handout."""
+    """What the answers on the back of the handout say."""
     first, second, *_ = sorted(range(len(TOKENS)), key=given.weights.__getitem__, reverse=True)
     largest = given.weights[first]
     return {
