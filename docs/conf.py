@@ -113,7 +113,7 @@ def short_names(app, what, name, python_object, options, signature: str | None, 
 
 
 def list_of_pages(app, exception) -> None:
-    """Writes llms.txt, a list of all pages for programs that read, and sitemap.xml where the address is known."""
+    """Writes llms.txt for language models and, if DOCS_BASE is set, sitemap.xml for search engines."""
     if exception or app.builder.name != "html":
         return
     out, base = Path(app.outdir), os.environ.get("DOCS_BASE", "")

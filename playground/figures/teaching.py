@@ -121,7 +121,7 @@ def handout(is_key: bool, language: str) -> str:
 
 
 def _answers(given: teaching.Sheet, write: Callable[[float, int], str], language: str) -> dict[str, str]:
-    """What the answers on the back of the handout say."""
+    """{placeholder: number or letter} of the answers on the back of the handout."""
     first, second, *_ = sorted(range(len(TOKENS)), key=given.weights.__getitem__, reverse=True)
     largest = given.weights[first]
     return {

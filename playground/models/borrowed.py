@@ -220,7 +220,7 @@ def fetch_cifar() -> None:
         with urllib.request.urlopen(CIFAR_ADDRESS, timeout=30) as answer:
             archive = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        reason = f"CIFAR-10 did not come ({error}): our drawings stay."
+        reason = f"CIFAR-10 could not be fetched ({error}): our own drawings stay in its place."
         raise PlaygroundError(f"{reason} {ADVICE} PLAYGROUND_CIFAR names it.") from None
     if sha256(archive).hexdigest() != CIFAR_SHA256:
         raise PlaygroundError(f"What came from {CIFAR_ADDRESS} is not CIFAR-10: its digest differs. {ADVICE}")

@@ -71,7 +71,7 @@ def test_a_command_fetches_cifar_by_its_digest_and_without_a_network_says_so(tmp
     write_cifar(tmp_path / borrowed.CIFAR)
     archive = tmp_path / "archive.tar.gz"
     monkeypatch.setattr(borrowed, "CIFAR_ADDRESS", archive.as_uri())
-    with pytest.raises(PlaygroundError, match=r"did not come.*our drawings stay"):
+    with pytest.raises(PlaygroundError, match=r"could not be fetched.*our own drawings stay"):
         catalogue.download(["cifar-10"])
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(tmp_path / borrowed.CIFAR, borrowed.CIFAR)

@@ -58,7 +58,7 @@ export function drawGuesses(box, question, { language, mine: guesses = [], pictu
 
 const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-// The answers, each with a bar for each round.
+// A line for each answer, with one bar for each round of guesses.
 function drawChoices(box, { guess: { options }, truth }, { rounds, guesses, language }) {
   const list = appendElement(box, "ul", "class-choices");
   const highest = Math.max(1, ...rounds.flatMap(Object.values));

@@ -20,7 +20,7 @@ export function habitIn(language, label) {
 
 const PAGE_TITLES = { de: PAGES_DE, zh: PAGES_ZH, es: PAGES_ES, fr: PAGES_FR };
 
-// A page's title in the reader's language; English titles come with the page.
+// A page's title in the reader's language. `title` is English, from pagedata.js.
 export const pageTitle = (language, { name, title }) => PAGE_TITLES[language]?.[name] ?? title;
 
 export const seeWords = (language, key, values = {}) => filledIn(language, SEE_WORDS[language][key], values);

@@ -113,7 +113,7 @@ function startSlides() {
     ArrowLeft: () => moveSlide(-1),
     PageUp: () => moveSlide(-1),
   };
-  // The lecturer's own window: the slide's notes and what comes next. Its keys change the slide too.
+  // Opens a window for the lecturer alone, with notes and the next title; keys there change the slide too.
   actions.n = actions.N = () => {
     notesWindow = open("", "attention-notes", "popup,width=720,height=480");
     if (!notesWindow) return void (counter.textContent = "The browser keeps the window of notes shut: allow pop-ups.");

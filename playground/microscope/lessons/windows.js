@@ -87,8 +87,8 @@ function paintWindows(state) {
   const [all, count] = [grid[0] * grid[1], countOf(heard)];
   const needed = Array.from({ length: all }, (_, n) => n + 1).find((n) => countOf(heardNow(state, n)) === all);
   stage.find("sum").innerHTML =
-    `<b>Patch ${patchText(at, grid[1])}</b> has heard of ${count} of ${all} patches; ${all - count} it cannot ` +
-    `know of. ` +
+    `<b>Patch ${patchText(at, grid[1])}</b> has heard of ${count} of ${all} patches; ` +
+    `${all - count} it cannot know of. ` +
     `All of them: ${needed ? `after <b>${needed}</b> layers` : "<b>never</b>"}; with full attention, after one.`;
 }
 

@@ -255,7 +255,7 @@ const HOST_STYLES = `
 const language = () => languageOf([document.documentElement.lang]);
 const asSee = (lens) => createSee(lens, { face: "see", language, turned() {}, bar: 0 });
 
-// The face is chosen when the element is made; after that the attributes change what is on view.
+// `face` is read once, when the element is made; all other attributes may change later.
 async function bringContent(element) {
   const face = element.getAttribute("face") ?? "see";
   if (!["see", "lab"].includes(face)) throw new LensError(`face is see or lab; given was ${face.slice(0, 40)}.`);

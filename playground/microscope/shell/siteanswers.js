@@ -170,7 +170,7 @@ async function matchesDigest(bytes, digest) {
 
 const NO_COMPUTING =
   "This host's policy forbids WebAssembly: samples work, photographs of your own do not. " +
-  "Who runs the host allows it by 'wasm-unsafe-eval' in script-src.";
+  "To allow them, add 'wasm-unsafe-eval' to script-src.";
 
 // The smallest module with SIMD: (func (result v128) i32.const 0  i8x16.splat  i8x16.popcnt)
 const SIMD = [

@@ -69,7 +69,7 @@ const areFinite = (values, dtype) =>
     ? values.every((bits) => (bits & 0x7c00) !== 0x7c00)
     : dtype !== "float32" || values.every((x) => Math.abs(x) <= MOST_SCORE);
 
-// The entry of a file for the row of a person's pictures.
+// The record of a file in the album (own.js).
 export async function openTraceFile(file) {
   const bitmap = await pictureIn(checkTraceFile(new Uint8Array(await file.arrayBuffer())));
   const thumb = await smallPicture(bitmap ?? new OffscreenCanvas(1, 1));

@@ -36,6 +36,7 @@ from playground.ui.site.page import (
     STYLES,
     icon_png,
     page_html,
+    preload_tags,
     put_font,
     toolbar_data,
 )
@@ -135,7 +136,7 @@ def write(
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
         head=f"{preview_tags}{MANIFEST}\n"
-        + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
+        + preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
             "toolbar": toolbar_data(
@@ -191,10 +192,6 @@ def _write_wall(folder: Folder) -> str:
         lambda address: folder.put(f"moments/{wall.MOMENTS.index(address)}.jpg", wall.picture(address))
     )
     return folder.put("moments.json", json.dumps(moments, ensure_ascii=False).encode())
-
-
-def _preload_tags(*files: str) -> str:
-    return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{name}">' for name in files)
 
 
 def _policy(script: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a lecturer takes along of the folder without a server: a package for a learning platform, a stick."""
+"""A SCORM package and a USB stick, made of the folder without a server."""
 
 from __future__ import annotations
 

@@ -62,6 +62,11 @@ ICON = (
 )
 
 
+def preload_tags(*addresses: str) -> str:
+    """Tags for what the script will fetch, so that a slow line brings it while the script still comes."""
+    return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{escape(one)}">' for one in addresses)
+
+
 def icon_png(side: int) -> bytes:
     """The icon as a phone's home screen takes it: without transparency or round corners of its own."""
     image = Image.new("RGB", (side, side), "#131318")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
-from html import escape
 from urllib.parse import urlencode, urljoin
 
 from starlette.requests import Request
@@ -15,7 +14,7 @@ from playground.figures.bundle import stylesheet
 from playground.samples import samples
 from playground.serving import chosen, pictures, routes_figures, routes_samples, routes_traces, scripts
 from playground.ui.pages import PAGES
-from playground.ui.site.page import ICON, STYLES, icon_png, page_html, put_font, toolbar_data
+from playground.ui.site.page import ICON, STYLES, icon_png, page_html, preload_tags, put_font, toolbar_data
 
 SCRIPT = "shell/served.js"
 FONT_FACE = '@font-face{{font-family:"Source Sans";src:url({file});font-weight:200 900;font-display:swap}}\n'
@@ -37,8 +36,7 @@ def _files() -> dict[str, str]:
 
 
 def _first_requests(name: str) -> list[str]:
-    """What the script will ask for at the plain address of See ("") or the story, so that a slow line brings it while
-    the script still comes."""
+    """What the script will ask for at the plain address of See ("") or of the story."""
     sample = samples()[0].name
     setup = chosen.usual_setup(sample)
     record = routes_traces.trace_record(pictures.sample(sample), setup)
@@ -58,11 +56,11 @@ def page(request: Request) -> Response:
     files = {kind: f"./{address}" for kind, address in _files().items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
     first = [] if name not in ("", "story") or request.query_params else _first_requests(name)
-    early = "".join(f'\n<link rel="preload" as="fetch" crossorigin href="./{escape(one)}">' for one in first)
+    early = preload_tags(*(f"./{one}" for one in first))
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"],
         icon=files["icon"], touch_icon=files["touch_icon"],
-        head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">{early}',
+        head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">\n{early}',
         data={"toolbar": toolbar_data()},
     ).encode()  # fmt: skip
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
