@@ -161,9 +161,9 @@ def write(
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
     first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
-    core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
+    core_files = [*first_files, *filter(None, [begin["font"]]), *engine_files.values()]
     former_names = _names_of_edition(out / "sw.js")
-    folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
+    folder.put_plain("sw.js", _service_worker(core_files, folder.names, page).encode())
     _drop_old(folder, former_names)
     write_for(host, out, preview)
     return out
@@ -252,11 +252,10 @@ def _licences(names: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _service_worker(core_files: list[str], names: list[str]) -> str:
+def _service_worker(core_files: list[str], names: list[str], page: str) -> str:
     """The service worker's script, with the core files, which it caches first, and all file names of this version."""
-    listed_names = [name for name in names if not name.startswith(("weights/", "embed/"))]
-    version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
-    settings = json.dumps({"version": version, "core": core_files, "names": listed_names})
+    version = sha256(repr((sorted(names), page, __version__)).encode()).hexdigest()[:12]
+    settings = json.dumps({"version": version, "core": core_files, "names": names})
     return f"self.writtenSite = {settings};\n{bundle('shell/serviceworker.js')}"
 
 
