@@ -41,8 +41,8 @@ const STAIRS_MARKUP = `
   <p data-ref="largest"></p><canvas data-ref="stairs" aria-hidden="true"></canvas><p data-ref="dashed"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
-// page, tryAt: () => an address for others or "", bar: px above the lens, alone: whether the page has no buttons for Share
-// and Lab, story(lens, see): creates story/story.js}
+// page, tryAt: () => an address for others or "", bar: px above the lens, alone: whether the page has no buttons for
+// Share and Lab, story(lens, see): creates story/story.js}
 export function createSee(lens, options) {
   const { face, language, turned, shared = null, tryAt = () => "", bar = BAR, alone = false, story = null } = options;
   const { choice, data, frame, page, root, refs } = lens;
