@@ -54,9 +54,15 @@ PAGE_TEMPLATE = """<!doctype html>
 <footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>
-<script type="module">{script}</script>
+<script type="text/plain" id="script">{script}</script>
+<script type="module">{loader}</script>
 </body>
 </html>
+"""
+LOADER = """
+const bytes = Uint8Array.from(atob(document.getElementById("script").textContent), (letter) => letter.charCodeAt(0));
+const code = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+document.head.append(Object.assign(document.createElement("script"), { type: "module", text: await code.text() }));
 """
 
 
@@ -160,7 +166,7 @@ def _page(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(script)}",
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(LOADER)} {policy_source(script)}",
         title=html.escape(f"Attention in {name}: {model(trace)}{opening}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
@@ -172,10 +178,16 @@ def _page(
         words=html.escape(" · ".join([name, *credits, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=in_base64(gzip.compress(pack, 6, mtime=0)),  # the browser's DecompressionStream opens it
+        pack=_zipped(pack),
         style=style,
-        script=script,
+        script=_zipped(script.encode()),
+        loader=LOADER,
     )
+
+
+def _zipped(data: bytes) -> str:
+    """For the browser's DecompressionStream."""
+    return in_base64(gzip.compress(data, 6, mtime=0))
 
 
 def picture_of(trace: Trace, image: Image.Image | None) -> Image.Image:

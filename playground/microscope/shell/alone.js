@@ -28,7 +28,7 @@ const faceFor = (view) =>
 const language = () => languageOf(navigator.languages ?? []);
 
 const addressOfView = (shownView) => `${location.href.split("#")[0]}#${viewToQuery(shownView)}`;
-const roomOfFile = () => ({ bare, below: Math.ceil(partOfPage("foot").offsetHeight) });
+const roomOfFile = () => ({ bare, below: Math.ceil(partOfPage("foot").getBoundingClientRect().height) });
 
 defineLens(async (element) => {
   const { source, trace } = await bringFromPage(element); // browsers older than 2023 keep the still figure
