@@ -88,7 +88,7 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace,
     rules = dict(rule.strip().split(" ", 1) for rule in reader.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
     for kind, tag in (("script-src", '<script type="module">'), ("style-src", "<style>")):
-        text = page.split(tag)[1].split("</script>" if "script" in tag else "</style>")[0]
+        text = page.split(tag, 1)[1].split("</script>" if "script" in tag else "</style>")[0]
         digest = base64.b64encode(sha256(text.encode()).digest()).decode()
         assert rules[kind] == f"'sha256-{digest}'"
     assert rules["img-src"] == "data:"
