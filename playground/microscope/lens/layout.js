@@ -22,7 +22,7 @@ function readTheme({ frame, refs, root }) {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
     line: getComputedStyle(root.querySelector(".opens")).borderBottomColor,
-    accent: style.getPropertyValue("--accent").trim(),
+    accent: style.caretColor,
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };
@@ -72,7 +72,6 @@ function layOut(lens) {
   const { width, height, isBeside } = placeLens(lens);
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(data.main);
   root.style.setProperty("--aspect", String(aspect));
-  frame.tag.low = Boolean(see); // the tag with the weight is drawn below the curve
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
   frame.unit = frame.ratio;
   if (page.ui.bare) {
