@@ -3,7 +3,7 @@
 
 import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
-import { claimedSizeOf, hexOf, idOf, smallPicture, toBitmap } from "./readable.js";
+import { claimedSizeOf, hexOf, idOf, sizeOf, smallPicture, toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
@@ -83,7 +83,7 @@ async function openHere(blob, name) {
     return refuse(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
   const bitmap = await toBitmap(blob).catch(() => null);
   if (!bitmap) return refuse(UNREADABLE, 415);
-  const { width, height } = bitmap;
+  const [width, height] = await sizeOf(blob);
   const thumb = await smallPicture(bitmap);
   bitmap.close();
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });

@@ -81,7 +81,7 @@ export async function openTraceFile(file) {
 async function pictureIn({ section }) {
   const blob = new Blob([section("picture") ?? ""]);
   const sides = blob.size ? await claimedSizeOf(blob) : null;
-  return sides && Math.max(...sides) <= MOST_PICTURE_SIDE ? toBitmap(blob).catch(() => null) : null;
+  return sides && Math.max(...sides) <= MOST_PICTURE_SIDE ? toBitmap(blob, MOST_PICTURE_SIDE).catch(() => null) : null;
 }
 
 async function traceOf({ id, blob, title: fileName }) {
