@@ -130,7 +130,6 @@ def drop(browser, url: str, path: Path, least_patches: int) -> list[float]:
 @contextmanager
 def hosts(names: list[str]) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
-        urls = {}
         if "folder" in names:
             site.write(Path(folder), "/", ["bundled", "dinov2-small"], named_samples=("meadow",), lessons=())
         with (

@@ -27,13 +27,18 @@ DISPLAYED_PIXELS = """async ([base64, height, width]) => {
 }"""
 
 
-@pytest.fixture
-def page(chromium, tmp_path):
+def write_decoding(folder):
+    """A page that imports what decodes pictures."""
     scripts = bundle("engine/images.js", "engine/tensors.js", "shell/readable.js")
     exports = "\nexport { createTensors, resizedPicture, rowsOf, sizeOf };\n"
-    (tmp_path / "decoding.js").write_text(scripts + exports, encoding="utf-8")
-    (tmp_path / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
-    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", tmp_path)
+    (folder / "decoding.js").write_text(scripts + exports, encoding="utf-8")
+    (folder / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
+    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
+
+
+@pytest.fixture
+def page(chromium, tmp_path):
+    write_decoding(tmp_path)
     with plain_server(tmp_path) as url:
         page = chromium.new_page()
         page.goto(f"{url}/index.html")
