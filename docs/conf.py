@@ -119,7 +119,8 @@ def summary(doctree: nodes.document) -> str:
     """The first sentences of a page, as many as search engines show, and at least one."""
     whole = [one for one in doctree.findall(nodes.paragraph) if not list(one.findall(nodes.image))]
     opening = [one for one in whole if isinstance(one.parent, nodes.section)]  # no cell of a table, no point of a list
-    text = next((one.astext().replace("\n", " ") for one in opening + whole), "")
+    texts = [one.astext().replace("\n", " ") for one in opening + whole]
+    text = next((one for one in texts if len(one) > 40), "")
     first, *others = re.split(r"(?<=[.?:]) (?=[A-Z])", text)
     for sentence in others:
         if len(first) + len(sentence) > 155:

@@ -15,7 +15,6 @@ import { canCompute, computeHere, createPageAnswers, ownPicture } from "./sitean
 
 const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
-const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
@@ -141,6 +140,6 @@ beginPage({
     read: readFile,
     fileAt: siteFile,
   }),
-  toolbar: { kept: STAYS_HERE, sheets: { models: fillModels } },
+  toolbar: { kept: "keptFolder", sheets: { models: fillModels } },
 });
 whenLoaded(() => setTimeout(keepForOffline));
