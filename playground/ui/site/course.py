@@ -58,8 +58,8 @@ START_WORDS = {  # language -> two links that open at once, without a network; w
     "fr": (
         "Une photo&nbsp;: pointez-la et voyez où regarde chaque patch", "L’histoire en quatorze scènes",
         "Les leçons et une photo à vous demandent Python sur cette machine&nbsp;: ouvrez <code>start.py</code> avec "
-        "lui, ou tapez <code>python3 start.py</code> dans ce dossier. Les navigateurs n’exécutent le reste que depuis un "
-        "serveur, pas depuis un fichier.",
+        "lui, ou tapez <code>python3 start.py</code> dans ce dossier. Les navigateurs n’exécutent le reste que depuis "
+        "un serveur, pas depuis un fichier.",
     ),
 }  # fmt: skip
 
