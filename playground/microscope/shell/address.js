@@ -255,8 +255,8 @@ function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, story } = parsed;
   setPage({ settings, story, classLink: parsed.rest.class === "yes" });
-  if (story && page.name === "microscope")
-    openFace().set("see"); // the story belongs to See
+  const isStory = story && page.name === "microscope"; // the story belongs to See
+  if (isStory) openFace().set("see");
   else if (FACES.includes(settings.face)) openFace().set(settings.face);
   if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
