@@ -55,7 +55,10 @@ def until(browser: OtherBrowser, function: str, *arguments: object) -> Any:
     try:
         waiting.until(lambda: said.append(browser.ask(function, *arguments)) or said[-1], function)
     except AssertionError:
-        text = browser.ask("() => document.body?.innerText.slice(0, 600)")
+        text = browser.ask(
+            """() => [location.href, window.theLens?.()?.read()?.picture, document.body?.innerText.slice(0, 600),
+              ...[...document.querySelectorAll(".attention-notice")].map((notice) => notice.innerText)].join(" | ")"""
+        )
         raise AssertionError(f"{browser.name} never came to {function}. The page says: {text}") from None
     return said[-1]
 

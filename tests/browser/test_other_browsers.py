@@ -90,6 +90,7 @@ def test_a_photograph_is_seen_in_the_browser_itself_twice(browser, host):
     data = picture(320, 240)
     trace = playground.trace(model(), playground.open_image(data))
     for _ in range(2):  # the second visit is the service worker's
+        browser.open("about:blank")  # else another fragment is no visit
         browser.open(f"{host}/#model=bundled&sample=meadow")
         before = lens(browser, "r => r.picture === 'meadow'")["picture"]
         browser.ask(HAND_OVER, ["drop", "image/jpeg", base64.b64encode(data).decode(), "mine.jpg"])

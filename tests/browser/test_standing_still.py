@@ -9,6 +9,16 @@ SIZES = [
     (390, 844),
     *(pytest.param(*size, marks=pytest.mark.slow) for size in ((1440, 900), (1024, 768), (844, 390))),
 ]
+# Counts the frames, and those in which the element is not to be seen.
+COUNT_BLANKS = """(element) => {
+  Object.assign(window, { framesSeen: 0, blanks: 0 });
+  const look = () => {
+    window.framesSeen++;
+    window.blanks += element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) ? 0 : 1;
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -28,9 +38,11 @@ def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes
         person.page.locator(part).wait_for()
         person.page.keyboard.press("Escape")
         person.page.locator(part).wait_for(state="hidden")
+    person.part("picture").evaluate(COUNT_BLANKS)
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .opens').first.wait_for()
     person.page.locator(".below").evaluate(STANDS_STILL)
+    assert person.page.evaluate("[framesSeen > 0, blanks]") == [True, 0], "the photograph went while Lab was made"
     heading = person.page.locator(".lens .see-head").bounding_box()
     for y_share in (0.3, 0.6):
         for x_share in (0.2, 0.35, 0.5, 0.65, 0.8):

@@ -47,6 +47,9 @@ export function applyDataStyles(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 
+// Lets the page answer between two parts of a long work.
+export const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+
 export function setVisible(element, isVisible) {
   if (element.hidden === isVisible) element.hidden = !isVisible;
 }
@@ -118,8 +121,8 @@ export function pixelSheet(width, height, pixels) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const STILL_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
-const MOST_HIDDEN_FRAMES = 30; // frames after which toolbar and lens are shown even if they still move
+const STILL_FRAMES = 3; // frames without movement after which the parts count as settled
+const LONGEST_CUT = 300; // ms after which the parts are shown even if they still move
 const placesIn = (elements) =>
   elements
     .flatMap((element) => [element, ...element.children])
@@ -134,16 +137,17 @@ export function cutTo(elements, applyChange) {
   };
   setOpacity("0");
   applyChange();
+  const end = performance.now() + LONGEST_CUT;
   let [stableFrames, places] = [0, ""];
-  const waitUntilStill = (framesLeft) =>
+  const waitUntilStill = () =>
     requestAnimationFrame(() => {
       const nextPlaces = placesIn(elements);
       stableFrames = nextPlaces === places ? stableFrames + 1 : 0;
       places = nextPlaces;
-      if (stableFrames < STILL_FRAMES && framesLeft) waitUntilStill(framesLeft - 1);
+      if (stableFrames < STILL_FRAMES && performance.now() < end) waitUntilStill();
       else setOpacity("");
     });
-  waitUntilStill(MOST_HIDDEN_FRAMES);
+  waitUntilStill();
 }
 
 // Sets a canvas to the resolution of the screen. Returns true if its size changed, which also clears it.

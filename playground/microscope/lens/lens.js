@@ -52,7 +52,7 @@ import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
-import { paintAim, paintFrame, workOnColumns } from "./paint.js";
+import { paintAim, paintFrame, prepareFirst, workOnColumns } from "./paint.js";
 import { sentenceForReaders, writeMarkupTexts } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
@@ -338,6 +338,7 @@ function onFrame(lens) {
     frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
+  if (prepareFirst(lens)) return page.schedule();
   const hasMoreColumns = workOnColumns(lens);
   paintFrame(lens);
   if (frame.painted !== frame.shown.token) data.host.onQuery?.(queryOf(frame.shown.token, data.main.pack));

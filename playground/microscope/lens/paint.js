@@ -38,19 +38,42 @@ const KERNEL_SORTED = KERNEL_WEIGHTS.toSorted().reverse();
 const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
-export function paintFrame(lens) {
-  const { choice, page } = lens;
+// What the first frame needs, a part in each of the frames before it, so that a slow phone answers in between.
+const FIRST_PARTS = [
+  (lens) => photoOf(lens, lens.main),
+  (lens) => answerHeads(lens),
+  (lens) => answerHeads(lens) && paintMain(lens),
+];
+
+// Makes the next part of the first frame; false: all are made.
+export function prepareFirst(lens) {
+  const part = FIRST_PARTS[lens.frame.prepared];
+  if (!part) return false;
+  lens.frame.prepared++;
+  part(lens);
+  return true;
+}
+
+// The numbers of the row or column on view; false: their layer has not come.
+function answerHeads(lens) {
+  const { page, view } = lens;
   const shown = resolve(lens);
-  const { view } = choice;
   const onlyHead = page.see?.on ? view.head : null; // See shows one head
-  if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
+  if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead))
+    return false;
+  if (onlyHead === null || !shown.domain)
+    shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling);
+  return true;
+}
+
+export function paintFrame(lens) {
+  const { choice, page, view } = lens;
+  if (!answerHeads(lens)) {
     paintWaiting(lens, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
     paintScissors(lens);
     return;
   }
-  if (onlyHead === null || !shown.domain)
-    shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling);
   paintMain(lens);
   if (isRowOpen(page, "head")) paintHeads(lens);
   const isBesideSeen = page.see?.on || choice.presenting || isRowOpen(page, "beside");

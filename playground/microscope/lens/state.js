@@ -151,6 +151,7 @@ const newFrame = () =>
     requested: 0, //                        the requested frame; 0: none
     pointed: false, //                      whether a move of the cursor needs the frame
     dirty: false, //                        whether any other change needs the frame
+    prepared: 0, //                         the parts of the first frame that are made, see paint.js
     painted: null, //                       the query of the last painted frame
     samples: new Float64Array(600), //      ms of script in each of the last frames under the cursor
     sampled: 0, //                          number of samples so far

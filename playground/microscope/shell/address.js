@@ -1,7 +1,6 @@
 // Reads and writes the page's address: the choice, and either the microscope's view or a lesson's settings.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
-import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../words/languages.js";
 import { choice, isTraceFile, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
@@ -148,8 +147,6 @@ export const face = {
     keepText(FACE_KEY, newFace);
     tellOfFace();
   },
-  // Called when a person presses the switch between See and Lab.
-  turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
   setLanguage(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
     keepText(LANGUAGE_KEY, chosenLanguage);

@@ -1,6 +1,8 @@
 // The learner's page: toolbar, microscope, moments, lessons and Teach in one document. It has two entries:
 // site.js, for a folder of plain files, and served.js, for a server.
 
+import { nextTask } from "../drawing/dom.js";
+import { barColours } from "../drawing/light.js";
 import {
   addressWords,
   isBehindHash,
@@ -34,23 +36,31 @@ let pagesOpened = 0;
 let showBar = null;
 
 // host.follows: whether lessons show the chosen picture and model
-export function beginPage(host) {
+export async function beginPage(host) {
   openStoryPage();
+  await nextTask(); // here and below, a slow phone answers between two parts
   answerTraceFiles(source, async (id) => {
     await ownPictures.read();
     return ownPictures.list.find((entry) => entry.id === id);
   });
   showBar = mountToolbar(partOfPage("toolbar").firstElementChild, host.toolbar);
   visit.open = (page, words) => leadTo(page, words, host);
-  mountStage(partOfPage("stage").firstElementChild, partOfPage("foot").offsetHeight + FOOT_GAP);
-  showPage(wantedPage(), host);
+  showPage(wantedPage(), host); // asks for the samples, while the microscope is made
   window.addEventListener("popstate", () => {
     if (wantedPage() === pageNow().name) return room?.follow?.(wordsOfAddress());
     pagesOpened++;
     showPage(wantedPage(), host);
   });
   followLinks(host);
+  for (const part of [barColours, mountMicroscope]) {
+    await nextTask();
+    part();
+  }
   ready().then(() => choice.follow((_, options) => onChoice(host, options))); // after address.js has written it
+}
+
+function mountMicroscope() {
+  mountStage(partOfPage("stage").firstElementChild, partOfPage("foot").offsetHeight + FOOT_GAP);
 }
 
 const lastOfPath = (path = location.pathname) => path.split("/").at(-1);

@@ -92,9 +92,11 @@ function onModelArrived(model) {
 async function keepForOffline() {
   const footer = document.getElementById("foot");
   if (!("serviceWorker" in navigator) || !site.offline) return;
-  const hadController = navigator.serviceWorker.controller;
+  let hadController = Boolean(navigator.serviceWorker.controller);
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (hadController) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
+    const action = { label: "load it", act: () => location.reload() };
+    if (hadController) notify(NEW_VERSION, { action, stays: "always" });
+    hadController = true;
   });
   const controllerChange = new Promise((resolve) =>
     navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }),
