@@ -5,7 +5,7 @@ import { createClassBar, drawClassBoard } from "../classroom/bar.js";
 import { classWords, guessMap, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
 import { pageTitle } from "../lens/words.js";
-import { isQuestion } from "../story/questions.js";
+import { placeIn } from "../story/questions.js";
 import {
   isBehindHash,
   openFace,
@@ -42,7 +42,7 @@ export const storyWay = ({ page }) => ({
   at() {
     const { name, story } = pageNow();
     if (name !== "microscope" || isTraceFile(choice.now.mine)) return 0; // a file tells neither pixels nor training
-    return isQuestion(story) ? story : Number(story) || 0;
+    return placeIn(story);
   },
   answers: answersKept,
   keepAnswers,

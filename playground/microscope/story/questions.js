@@ -1,6 +1,7 @@
 // Ten questions with the same answers before and after the story, and a person's marks. A question stands in the place
 // of a scene: "b3" is the third before the story, "a3" the third after it. No DOM.
 
+export const SCENE_COUNT = 14;
 export const QUESTION_COUNT = 10;
 
 // The questions' numbers in the words, as they follow after the story: in another order, which nobody remembers.
@@ -10,9 +11,11 @@ const TOLD_IN = ["2, 4", "3", "4", "5, 9", "7", "8", "9", "9, 14", "12", "11"];
 const RIGHT = "a"; // the first option in the words; see optionsOf
 const UNSURE = "unsure";
 
-export const isQuestion = (at) => /^[ab]\d+$/.test(String(at));
+export const isQuestion = (at) => /^[ab]([1-9]|10)$/.test(String(at));
 export const isBefore = (at) => /^b\d+$/.test(String(at));
 const isAfter = (at) => String(at)[0] === "a";
+// The place in the story that an address names; 0 if there is none.
+export const placeIn = (text) => (isQuestion(text) ? text : text > 0 && text <= SCENE_COUNT ? Math.floor(text) : 0);
 const turnOf = (at) => Number(String(at).slice(1));
 const numberOf = (at) => (isAfter(at) ? ORDER_AFTER[turnOf(at) - 1] : turnOf(at));
 

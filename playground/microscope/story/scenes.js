@@ -11,7 +11,6 @@ import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
 import { isQuestion, questionScene } from "./questions.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
-export const SCENE_COUNT = 14;
 export const ASKING_SCENES = [1, 3, 4, 6, 8, 10, 12, 14]; // the scenes with a question
 
 export const THOUSANDS_SPACE = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages

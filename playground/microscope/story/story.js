@@ -15,8 +15,8 @@ import { canAsk } from "../lens/state.js";
 import { factsAhead, findFact } from "./asked.js";
 import { createMarksSvg, drawFigure, drawSceneMarks, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
-import { isBefore, isQuestion, marksOf, neighbourOf, QUESTION_COUNT } from "./questions.js";
-import { codeOf, factsOfStory, recordForClass, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
+import { isBefore, isQuestion, marksOf, neighbourOf, QUESTION_COUNT, SCENE_COUNT } from "./questions.js";
+import { codeOf, factsOfStory, recordForClass, sceneAt, truthOf, verdictOn } from "./scenes.js";
 import { storyWords } from "./words.js";
 
 const PANEL_MARKUP = `

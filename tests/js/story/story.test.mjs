@@ -3,13 +3,18 @@ import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { patchDistance } from "../../../playground/microscope/core/grid.js";
 import { placesOf } from "../../../playground/microscope/core/places.js";
-import { marksOf, neighbourOf, QUESTION_COUNT } from "../../../playground/microscope/story/questions.js";
+import {
+  marksOf,
+  neighbourOf,
+  placeIn,
+  QUESTION_COUNT,
+  SCENE_COUNT,
+} from "../../../playground/microscope/story/questions.js";
 import {
   factsOfStory,
   heardAfter,
   recordForClass,
   rowOfPatch,
-  SCENE_COUNT,
   sceneAt,
   sharesAt,
   verdictOn,
@@ -243,6 +248,14 @@ test("the ten questions are the same before and after, the right answer stands a
     const places = questions.map(({ guess, truth }) => guess.options.findIndex(([key]) => key === truth));
     assert.deepEqual([...new Set(places)].toSorted(), [0, 1, 2]);
   }
+});
+
+test("a place that the story does not have is none", () => {
+  assert.deepEqual(["1", "14", "b10", "a1"].map(placeIn), [1, 14, "b10", "a1"]);
+  assert.deepEqual(
+    [null, "", "0", "-1", "15", "99999", "NaN", "a0", "a11", "toString"].map(placeIn),
+    Array(10).fill(0),
+  );
 });
 
 test("the questions stand before scene 1 and after the last, and marks count them", () => {
