@@ -8,7 +8,7 @@ import { claimedSizeOf, hexOf, idOf, sizeOf, smallPicture, toBitmap } from "./re
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
-const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
+const [LEAST_SIDE, MOST_SIDE] = [8, 20_000]; // pixels, as in Python (playground/pictures/decoding.py)
 const OPENING_TIMEOUT = 20_000; // ms; hostile files may take forever to decode
 const HEIC_START = /^ftyp(hei|hev|mif1|msf1)/; // of the bytes from 4 on
 const SAMPLES_ALONE = "This page was written without a network, and shows its samples alone.";
@@ -75,7 +75,8 @@ async function openHere(blob, name) {
   const refuseUnreadable = () => refuseFile(415, isHeic ? "heic" : "unreadable");
   const claimedSize = await claimedSizeOf(blob);
   if (!claimedSize) return refuseUnreadable();
-  if (Math.min(...claimedSize) < LEAST_SIDE) return refuseFile(415, "wrongSides", { size: claimedSize.join(" × ") });
+  if (Math.min(...claimedSize) < LEAST_SIDE || Math.max(...claimedSize) > MOST_SIDE)
+    return refuseFile(415, "wrongSides", { size: claimedSize.join(" × ") });
   const pixels = claimedSize[0] * claimedSize[1];
   if (pixels > MOST_PIXELS) return refuseFile(413, "manyPixels", { count: String(Math.round(pixels / 1e6)) });
   const bitmap = await toBitmap(blob).catch(() => null);

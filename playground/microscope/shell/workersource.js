@@ -68,7 +68,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const { pixels, order } = await rowsOf(await file(), ...place);
       worker.postMessage({ what: "rows", id, pixels, order }, [pixels.buffer]);
     } catch (error) {
-      worker.postMessage({ what: "rows", id, trouble: error.message || UNREADABLE_NOW });
+      worker.postMessage({ what: "rows", id, trouble: error.says ?? UNREADABLE_NOW });
     }
   }
 
