@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 import waiting
@@ -58,6 +60,15 @@ class Neither(RecordingHandler):
             super().send_header(name, value)
 
 
+class FirstPage(Neither):
+    """A host that answers each name that it does not have with its first page, with status 200."""
+
+    def send_head(self):
+        if not Path(self.translate_path(self.path)).exists():
+            self.path = "/playground/index.html"
+        return super().send_head()
+
+
 HOSTS = {"revalidates": Revalidating, "caches": Caching, "neither": Neither}
 
 
@@ -88,6 +99,12 @@ def editions(tmp_path_factory):
 
 @pytest.fixture(params=HOSTS)
 def host(request, editions, tmp_path):
+    with hosted(HOSTS[request.param], editions, tmp_path) as pair:
+        yield pair
+
+
+@contextmanager
+def hosted(handler, editions, tmp_path):
     """(the address of a host that has the first edition, a function that puts another folder in its place)"""
     live = tmp_path / "playground"
     shutil.copytree(editions / "first", live)
@@ -96,7 +113,7 @@ def host(request, editions, tmp_path):
         shutil.rmtree(live)
         shutil.copytree(editions / name, live)
 
-    with plain_server(tmp_path, HOSTS[request.param]) as url:
+    with plain_server(tmp_path, handler) as url:
         yield f"{url}/playground", replace
 
 
@@ -157,3 +174,16 @@ def test_where_the_browser_keeps_nothing_and_the_host_no_former_file_a_sentence_
     visitor.until(f"r => r.picture === '{photograph}'")
     assert visitor.page.evaluate(EDITION) == "Next"
     walk(visitor)
+
+
+def test_a_page_that_a_host_gives_in_a_file_s_place_is_not_kept_as_that_file(arrive, editions, tmp_path):
+    with hosted(FirstPage, editions, tmp_path) as (url, replace):
+        visitor = arrive(SiteVisitor, url).arrive("#model=bundled&sample=meadow")
+        visitor.wait_until_kept()
+        visitor.forgiven_errors = re.compile("404")  # while the folder is replaced
+        replace("alone")
+        go(visitor, "page=code")
+        visitor.page.get_by_text("after an update").first.wait_for()
+        replace("first")
+        visitor.page.reload()
+        visitor.page.locator("#lesson .guess").first.wait_for()

@@ -97,7 +97,9 @@ export async function fetchFile(address, options = {}) {
   const response = await fetch(address, options).catch((error) => {
     throw options.signal?.aborted ? error : new Refusal(404, NO_NETWORK);
   });
-  if (!response.ok) throw new Refusal(response.status, NOT_THERE);
+  // some hosts answer every name that they do not have with their first page
+  const isPage = response.headers.get("Content-Type")?.startsWith("text/html");
+  if (!response.ok || isPage) throw new Refusal(response.ok ? 404 : response.status, NOT_THERE);
   return response;
 }
 

@@ -49,7 +49,8 @@ async function answerWithFile(request) {
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
-  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // the cache may be full
+  const isPage = answer.headers.get("Content-Type")?.startsWith("text/html"); // a host's or a hotel's, in a file's place
+  if (answer.status === 200 && !isPage) await cache.put(request, answer.clone()).catch(() => {}); // it may be full
   return answer;
 }
 
