@@ -158,6 +158,7 @@ def _page(
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style = stylesheet(*LENS_STYLES, "see/see.css", "shell/alone.css", *(["story/story.css"] if is_story else []))
     script = bundle("shell/lecture.js" if is_story else "shell/alone.js")
+    scripts = f"{policy_source(LOADER)} {policy_source(script)}"
     parts = [{"kind": part.kind, "box": part.box} for part in sample.parts] if sample else []
     start = {"title": name, "model": model(trace), "view": _view(spec), "bare": spec.bare, "parts": parts} | more_start
     still = still_figure(drawn_spec, trace, picture).pixels().convert("RGB")
@@ -166,7 +167,7 @@ def _page(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(LOADER)} {policy_source(script)}",
+        policy="; ".join([NO_REQUESTS, f"style-src {policy_source(style)}", f"script-src {scripts}"]),
         title=html.escape(f"Attention in {name}: {model(trace)}{opening}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
