@@ -2,23 +2,41 @@
 WebKit and in Firefox, where Debian's are on this machine."""
 
 import base64
+import re
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
+from colourful import COLOURFUL_FILES
+from PIL import Image
 
 import playground
 from browser.others import BROWSERS, lens, missing, other_browser, press, until
 from browser.own_picture import HAND_OVER, picture
+from browser.test_colours import DISPLAYED_PIXELS, MOST_LEVELS, SIZE, write_decoding
 from browser.truth import assert_close, largest_difference, model, rounded_trace
 from browser.visitor import LAST_STEP
 from browser.without_server import plain_server
+from playground import samples
 from playground.ui import site
 
+NOT_IN_WEBKIT = (
+    "gamma|transparent, (turned|Display|Adobe)"  # profiles and turns that its decoders of PNG and WebP ignore
+)
 EIGHT_BITS = 0.05  # most error of a weight whose model has 8 bits
 ELEMENT = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="embed/attention-lens.js"></script>
 <attention-lens model="weights/{weights}" picture="mine.jpg"></attention-lens>"""
+HAND_OVER_WORDS = f"(...given) => ({HAND_OVER})(given)"
+IS_STORED = """() => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("attention-playground", 1);
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const counting = opening.result.transaction("photographs").objectStore("photographs").count();
+    counting.onsuccess = () => [opening.result.close(), resolve(counting.result > 0)];
+  };
+})"""
 LESSON_DRAWN = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
   const lesson = document.querySelector("#lesson");
@@ -93,6 +111,34 @@ def test_a_photograph_is_seen_in_the_browser_itself_twice(browser, host):
     browser.ask("(view) => document.querySelector('attention-lens').setAttribute('view', view)", view)
     there = lens(browser, f"r => r.locked && r.query === '2,3' && r.layer === {state['layer']}")
     assert largest_difference(there["row"], state["row"]) < 1e-6, "the element's numbers are the page's"
+
+
+def test_the_network_sees_python_s_pixels_of_every_kind_of_file(browser, tmp_path):
+    photo = playground.open_image(samples.named("meadow").path).resize((431, 338))
+    write_decoding(tmp_path)
+    worst = {}
+    with plain_server(tmp_path) as url:
+        browser.open(f"{url}/index.html")
+        for kind, write in COLOURFUL_FILES.items():
+            if browser.name == "webkit" and re.search(NOT_IN_WEBKIT, kind):
+                continue
+            data = write(photo)
+            pixels = browser.ask(f"(...given) => ({DISPLAYED_PIXELS})(given)", base64.b64encode(data).decode(), *SIZE)
+            seen = np.frombuffer(pixels.encode("latin-1"), np.uint8).reshape(*SIZE, 4)[..., :3].astype(int)
+            truth = playground.open_image(data).resize(SIZE[::-1], Image.Resampling.BICUBIC)
+            worst[kind] = int(np.abs(seen - np.asarray(truth)).max())
+    assert max(worst.values()) <= MOST_LEVELS, worst
+
+
+def test_a_trace_file_is_found_again_after_a_reload(browser, host, tmp_path):
+    data = playground.trace(model(), "meadow").save(tmp_path / "mine.trace").read_bytes()
+    browser.open(f"{host}/#model=bundled&sample=meadow")
+    lens(browser)
+    browser.ask(HAND_OVER_WORDS, "drop", "", base64.b64encode(data).decode(), "mine.trace")
+    until(browser, "() => location.hash.includes('mine=')")
+    until(browser, IS_STORED)
+    browser.open(browser.ask("() => location.href").replace("#", "?again#"))
+    lens(browser, "r => r.picture.startsWith('t')")
 
 
 def test_the_story_goes_on_and_a_lesson_is_drawn(browser, host):

@@ -4,7 +4,7 @@ import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
 import { languageOf } from "../words/languages.js";
 import { aloneIn, bringFromPage, defineLens, LensError } from "./element.js";
-import { toBitmap } from "./readable.js";
+import { rowsOf, sizeOf } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 // ---- networks in other people's pages
@@ -117,28 +117,20 @@ async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
   const blob = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
-  let bitmap = null;
+  let size = null;
   try {
-    bitmap = await toBitmap(blob);
-    if (!(blob instanceof Blob)) readOnePixel(bitmap);
+    size = await sizeOf(blob);
+    if (!(blob instanceof Blob)) await rowsOf(blob, 0, 1); // throws for a picture of a site that does not let it be read
   } catch (error) {
     if (error.name === "SecurityError") throw new LensError(TAINTED_PICTURE);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
   }
   const id = `picture${++pictureCount}`;
-  const { width, height } = bitmap;
-  bitmap.close();
+  const [width, height] = size;
   pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob });
   return id;
 }
 const TAINTED_PICTURE = "The picture comes from a host that does not let this page read it (CORS).";
-
-// Throws for a picture that the page may show but not read, because it comes from another site.
-function readOnePixel(bitmap) {
-  const context = new OffscreenCanvas(1, 1).getContext("2d");
-  context.drawImage(bitmap, 0, 0);
-  context.getImageData(0, 0, 1, 1);
-}
 
 // ------------------------------------------------------------------------------------------------------- for a script
 
