@@ -77,7 +77,7 @@ function whiteCanvas(width, height) {
 export const rowsOf = (file, y, count, used) =>
   withDecoded(file, async (source) => {
     const { drawable, width } = source;
-    source.context ??= whiteCanvas(width, count);
+    if (!(source.context?.canvas.height >= count)) source.context = whiteCanvas(width, count);
     source.context.fillRect(0, 0, width, count);
     source.context.drawImage(drawable, 0, -y);
     return readCanvas(source.context, count, used);
