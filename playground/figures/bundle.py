@@ -17,12 +17,6 @@ from posixpath import dirname, normpath
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
 NO_REQUESTS = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"  # of a page by itself
 LENS_STYLES = ("lens/lens.css", "lens/parts.css")
-# Starts the zipped script of a page.
-UNZIPPING = """
-const bytes = Uint8Array.from(atob(document.getElementById("script").textContent), (letter) => letter.charCodeAt(0));
-const code = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
-document.head.append(Object.assign(document.createElement("script"), { type: "module", text: await code.text() }));
-"""
 HOSTED_STYLES = (*LENS_STYLES, "see/see.css", "shell/host.css")  # in somebody's page
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)

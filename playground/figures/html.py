@@ -14,7 +14,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, provenance
-from playground.figures.bundle import LENS_STYLES, NO_REQUESTS, UNZIPPING, bundle, in_base64, policy_source, stylesheet
+from playground.figures.bundle import LENS_STYLES, NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing.naming import model, published_spec, published_trace
 from playground.figures.drawing.sheet import Drawing
@@ -58,6 +58,11 @@ PAGE_TEMPLATE = """<!doctype html>
 <script type="module">{loader}</script>
 </body>
 </html>
+"""
+LOADER = """
+const bytes = Uint8Array.from(atob(document.getElementById("script").textContent), (letter) => letter.charCodeAt(0));
+const code = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+document.head.append(Object.assign(document.createElement("script"), { type: "module", text: await code.text() }));
 """
 
 
@@ -153,7 +158,6 @@ def _page(
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style = stylesheet(*LENS_STYLES, "see/see.css", "shell/alone.css", *(["story/story.css"] if is_story else []))
     script = bundle("shell/lecture.js" if is_story else "shell/alone.js")
-    scripts = f"{policy_source(UNZIPPING)} {policy_source(script)}"
     parts = [{"kind": part.kind, "box": part.box} for part in sample.parts] if sample else []
     start = {"title": name, "model": model(trace), "view": _view(spec), "bare": spec.bare, "parts": parts} | more_start
     still = still_figure(drawn_spec, trace, picture).pixels().convert("RGB")
@@ -162,7 +166,8 @@ def _page(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy="; ".join([NO_REQUESTS, f"style-src {policy_source(style)}", f"script-src {scripts}"]),
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; "
+        f"script-src {policy_source(LOADER)} {policy_source(script)}",
         title=html.escape(f"Attention in {name}: {model(trace)}{opening}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
@@ -177,7 +182,7 @@ def _page(
         pack=_zipped(pack),
         style=style,
         script=_zipped(script.encode()),
-        loader=UNZIPPING,
+        loader=LOADER,
     )
 
 
