@@ -142,11 +142,12 @@ def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
 
 
 def shoot_page(chromium: Browser, url: str, file: Path) -> None:
-    visitor = Visitor(chromium, url, **DESK).open()
+    visitor = Visitor(chromium, url, **DESK | {"viewport": {"width": 1280, "height": 1150}}).open()
     visitor.page.goto(f"{url}/{file.stem}")
     visitor.page.get_by_text("Next: ").wait_for()
     visitor.page.wait_for_timeout(5000)  # until charts and moments are drawn
-    visitor.page.screenshot(path=file)
+    top = visitor.page.get_by_role("button", name="Play", exact=True).bounding_box()["y"] - 10  # below the question
+    visitor.page.screenshot(path=file, clip={"x": 0, "y": top, "width": 1280, "height": 522})
     visitor.close()
 
 

@@ -1,7 +1,8 @@
 """Prints conda-forge's recipe of a released archive: python deploy/recipe.py dist/attention_playground-0.2.0.tar.gz
 
 The library alone; its packages and their bounds are those of pyproject.toml. For a pull request to conda-forge's
-staged-recipes, as recipes/attention-playground/recipe.yaml.
+staged-recipes, as recipes/attention-playground/recipe.yaml. Its maintainers have to be people on GitHub: where an
+organisation owns the repository, put them there.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ requirements:
 tests:
   - python:
       imports: [playground]
-      python_version: ${{{{ python_min }}}}.*
+      python_version:
+        - ${{{{ python_min }}}}.*
+        - "*"
   - script:
       - attention-playground figure meadow -o meadow.png
 

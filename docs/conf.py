@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 os.environ.setdefault("COLUMNS", "100")  # the width of the --help texts
+BASE = os.environ.get("DOCS_BASE", "")
 
 import parts  # noqa: E402
 import streamlit  # noqa: E402
@@ -46,6 +47,7 @@ autodoc_preserve_defaults = True
 maximum_signature_line_length = 90
 html_theme = "furo"
 html_title = "Attention Playground"
+html_baseurl = BASE if BASE.startswith("https:") else ""  # the canonical address of a page
 html_copy_source = html_show_sphinx = html_show_copyright = smartquotes = False
 highlight_language = "text"
 html_css_files = ["style.css"]
@@ -60,6 +62,7 @@ pygments_style, pygments_dark_style = "friendly", "github-dark"
 FIGURES = {  # a file's name -> options that differ from those of the figure of one head
     "head.svg": {},
     "value.svg": {"what": "value"},
+    "rollout.svg": {"what": "rollout"},
     "scale.svg": {"layout": "scale"},
 }
 
@@ -70,7 +73,7 @@ def made_files() -> Path:
     atexit.register(shutil.rmtree, folder)
     trace = playground.trace("bundled", "meadow")
     for name, options in FIGURES.items():
-        playground.save(trace, folder / name, layer=4, head=0, width="page", **options)
+        playground.save(trace, folder / name, layer=4, head=0, query=(7, 5), width="page", **options)
     fonts = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     shutil.copy(fonts[0], folder / "source-sans.woff2")
     shutil.copy(ROOT / "docs" / "living.html", folder)
@@ -112,23 +115,45 @@ def short_names(app, what, name, python_object, options, signature: str | None, 
     return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, return_type))
 
 
+def summary(doctree: nodes.document) -> str:
+    """The first sentences of a page, as many as search engines show, and at least one."""
+    whole = [one for one in doctree.findall(nodes.paragraph) if not list(one.findall(nodes.image))]
+    opening = [one for one in whole if isinstance(one.parent, nodes.section)]  # no cell of a table, no point of a list
+    texts = [one.astext().replace("\n", " ") for one in opening + whole]
+    text = next((one for one in texts if len(one) > 40), "")
+    first, *others = re.split(r"(?<=[.?:]) (?=[A-Z])", text)
+    for sentence in others:
+        if len(first) + len(sentence) > 155:
+            break
+        first += f" {sentence}"
+    return first
+
+
+def describe(app, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+    """The page's description, for search engines and previews of links."""
+    if doctree and (text := summary(doctree)):
+        context["metatags"] += f'<meta name="description" content="{html.escape(text)}">'
+
+
 def list_of_pages(app, exception) -> None:
-    """Writes llms.txt for language models and, if DOCS_BASE is set, sitemap.xml for search engines."""
+    """Writes llms.txt for language models and, if DOCS_BASE is a whole address, sitemap.xml for search engines."""
     if exception or app.builder.name != "html":
         return
-    out, base = Path(app.outdir), os.environ.get("DOCS_BASE", "")
+    out = Path(app.outdir)
     titles = {page: title.astext() for page, title in app.env.titles.items()}
-    lines = [f"- [{title}]({base}{page}.html)" for page, title in sorted(titles.items())]
-    summary = app.env.get_doctree("index").next_node(nodes.paragraph).astext().replace("\n", " ")
-    (out / "llms.txt").write_text(f"# {project}\n\n> {summary}\n\n## Pages\n\n" + "\n".join(lines) + "\n")
-    if base.startswith("https:"):
-        addresses = "".join(f"<url><loc>{html.escape(base)}{page}.html</loc></url>\n" for page in sorted(titles))
+    texts = {page: summary(app.env.get_doctree(page)) for page in titles}
+    lines = [f"- [{title}]({BASE}{page}.html): {texts[page]}" for page, title in sorted(titles.items())]
+    head = f"# {project}\n\n> {texts['index']}\n\n## Pages\n\n"
+    (out / "llms.txt").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+    if html_baseurl:
+        addresses = "".join(f"<url><loc>{html.escape(BASE)}{page}.html</loc></url>\n" for page in sorted(titles))
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         (out / "sitemap.xml").write_text(f"{head}{addresses}</urlset>\n")
 
 
 def setup(app) -> None:
     app.connect("build-finished", list_of_pages)
+    app.connect("html-page-context", describe)
     app.connect("autodoc-process-signature", short_names)
     app.connect("source-read", fill_page)
     app.connect("autodoc-process-docstring", code_of_docstring)

@@ -9,6 +9,10 @@ from pathlib import Path
 __version__ = "0.1.0"
 RELEASE_DATE = "2026-11-23"
 TITLE = "Attention Playground: see what every patch of an image attends to in a real Vision Transformer"
+ABSTRACT = (
+    "Put the cursor on a patch of your own photograph and see what it attends to, in every head and layer of a real "
+    "Vision Transformer. A web app with lessons, and a Python library."
+)
 AUTHOR = "the Attention Playground's authors"
 CHECKOUT = Path(__file__).resolve().parent.parent
 CFF_TEMPLATE = """\
@@ -21,7 +25,8 @@ authors:
 version: {version}
 date-released: {released}
 {addresses}license: MIT
-keywords: [attention, vision transformer, visualization, teaching]
+keywords: [attention, attention map, vision transformer, ViT, DINOv2, interpretability, visualization, teaching]
+abstract: "{abstract}"
 """
 
 
@@ -48,7 +53,8 @@ def citation_file() -> str:
     """The text of CITATION.cff."""
     addresses = {"repository-code": repository(), "doi": doi()}
     lines = "".join(f'{key}: "{value}"\n' for key, value in addresses.items() if value)
-    return CFF_TEMPLATE.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASE_DATE, addresses=lines)
+    facts = {"title": TITLE, "author": AUTHOR, "abstract": ABSTRACT, "version": __version__, "released": RELEASE_DATE}
+    return CFF_TEMPLATE.format(**facts, addresses=lines)
 
 
 def repository() -> str:

@@ -23,16 +23,20 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 LIVING_PAGE = DOCS / "living.html"
 PAGES = {file: file.read_text(encoding="utf-8") for file in sorted((DOCS / "pages").glob("*.md"))}
+SHOWN = r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$"  # code, and below it what it prints
 EXAMPLES = {file.stem: re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) for file, text in PAGES.items()}
 
 
 @pytest.mark.parametrize("page", [page for page, code in EXAMPLES.items() if code])
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_examples_of_a_page_run_and_print_what_stands_below_them(page, tmp_path, monkeypatch, capsys):
     for package in {"many": ("zarr", "xarray"), "python": ("anywidget",)}.get(page, ()):
         pytest.importorskip(package, reason=f"{package} is not installed")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.py").write_text("\n".join(EXAMPLES[page]))
     runpy.run_path(str(tmp_path / "page.py"))
+    printed = capsys.readouterr().out
+    for _, text in re.findall(SHOWN, PAGES[DOCS / "pages" / f"{page}.md"], re.M | re.S):
+        assert text in printed
 
 
 def test_the_living_page_opens_from_a_clone_and_loads_nothing():
@@ -102,7 +106,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(links_o
     assert 'href="/project/about.html' in page_404
     lessons = set(re.search(r'data-pages="([^"]+)"', page_404)[1].split())
     assert len(links_of_pages) > len(PAGES)
-    problems = []
+    problems, names = [], {file.name for file in PAGES}
     for page, links in links_of_pages.items():
         for link in links.targets:
             path, _, anchor = link.partition("#")
@@ -116,6 +120,8 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(links_o
                     not anchor or target.suffix != ".html" or anchor in links_of_pages[target.name].ids
                 )
             problems += [] if is_fine else [f"{page}: {link}"]
+        is_described = links.text.count('<meta name="description" ') == 1 or f"{page[:-5]}.md" not in names
+        problems += [] if is_described else [f"{page} has no description"]
         unfilled = r"\{\{[a-z_ ]+\}\}|<(?:script|img|link)[^>]*https?://[^>]*>"  # placeholders or foreign addresses
         problems += [f"{page} holds {part}" for part in re.findall(unfilled, links.text)]
     assert not problems, "\n".join(problems[:20])

@@ -17,6 +17,7 @@ from posixpath import dirname, normpath
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
 NO_REQUESTS = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"  # of a page by itself
 LENS_STYLES = ("lens/lens.css", "lens/parts.css")
+HOSTED_STYLES = (*LENS_STYLES, "see/see.css", "shell/host.css")  # in somebody's page
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 # The next token of code. Nothing here matches inside a string or a template, because those are passed over as a whole.
@@ -162,14 +163,14 @@ def _source(name: str) -> str:
 @cache
 def widget_module() -> str:
     """The microscope as a module of anywidget."""
-    return f"{bundle('shell/widget.js')}\nexport default lensWidget({json.dumps(stylesheet())});\n"
+    return f"{bundle('shell/widget.js')}\nexport default lensWidget({json.dumps(stylesheet(*HOSTED_STYLES))});\n"
 
 
 @cache
 def embedded_module() -> str:
     """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
-        "styles": stylesheet(*LENS_STYLES, "see/see.css"),
+        "styles": stylesheet(*HOSTED_STYLES),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',
         "kernels": in_base64((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }

@@ -14,7 +14,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, provenance
-from playground.figures.bundle import NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
+from playground.figures.bundle import LENS_STYLES, NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing.naming import model, published_spec, published_trace
 from playground.figures.drawing.sheet import Drawing
@@ -34,7 +34,6 @@ TRAINED_PASS_ALONE = (
     "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole pass "
     "with another scale is written as .png, .svg or .pdf."
 )
-STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en"{theme}{bare}>
 <head>
@@ -55,21 +54,30 @@ PAGE_TEMPLATE = """<!doctype html>
 <footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>
-<script type="module">{script}</script>
+<script type="text/plain" id="script">{script}</script>
+<script type="module">{loader}</script>
 </body>
 </html>
+"""
+LOADER = """
+const bytes = Uint8Array.from(atob(document.getElementById("script").textContent), (letter) => letter.charCodeAt(0));
+const code = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+document.head.append(Object.assign(document.createElement("script"), { type: "module", text: await code.text() }));
 """
 
 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
-    """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
-    spec = filled_spec(spec, trace)
-    return _page(spec, published_trace(trace), image)
+    """The HTML. `image` is the picture that was traced; without it, the file shows the model's input. It opens where
+    the picture shows most, unless a layer, a patch or a view is chosen, for this sample too."""
+    is_chosen = spec.layer is not None or spec.head or spec.query or spec.view or spec.look or spec.bare
+    filled = filled_spec(spec, trace)
+    start = {"best": not is_chosen and len(layers(filled, trace)) == trace.layers}
+    return _page(filled, published_trace(trace), image, start)
 
 
 def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict[str, Any]) -> str:
     """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled_spec(replace(spec, bare=True), trace), trace, image, story_start)
+    return _page(filled_spec(replace(spec, bare=True), trace), trace, image, story_start, is_story=True)
 
 
 def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
@@ -101,15 +109,14 @@ def filled_spec(spec: Spec, trace: Trace) -> Spec:
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layer is None:
-        spec = with_layers_that_fit(spec, trace)
+        spec = replace(with_layers_that_fit(spec, trace), layer=_first_layer(spec, trace))
     return spec.settled(trace)
 
 
 def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
-    """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
+    """The spec with all layers if their q and k are few bytes."""
     byte_count = 2 * 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim
-    layer = _first_layer(spec, trace) if spec.layer is None else spec.layer
-    return replace(spec, layer=layer, all_layers=spec.all_layers or byte_count * 4 / 3 <= LIGHT_BYTES)
+    return replace(spec, all_layers=spec.all_layers or byte_count * 4 / 3 <= LIGHT_BYTES)
 
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
@@ -130,7 +137,9 @@ def _view(spec: Spec) -> dict[str, Any]:
     return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
-def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
+def _page(
+    spec: Spec, trace: Trace, image: Image.Image | None, more_start: dict[str, Any], is_story: bool = False
+) -> str:
     picture = picture_of(trace, image)
     public_spec = published_spec(spec)
     name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in public_spec.image or "image")
@@ -138,22 +147,27 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     drawn_spec, subject, _ = compose.subjects(public_spec, trace, picture)
     caption = layouts.content(drawn_spec, subject).caption
     facts = provenance.facts(drawn_spec, subject) | {"layers": " ".join(map(str, layers(spec, trace)))}
-    if not story_start and (command := repeat_command(public_spec, "figure.html")):  # no command writes the story
+    opening = f", layer {spec.layer}, head {spec.head}"
+    if more_start.get("best"):  # the browser chooses the row
+        facts = {key: value for key, value in facts.items() if key not in ("layer", "head", "patch")}
+        public_spec, opening = replace(public_spec, layer=None, query=None), ""
+    if not is_story and (command := repeat_command(public_spec, "figure.html")):  # no command writes the story
         facts["command"] = command
-    credits = [sample.credit] if (sample := find(name)) else []
+    sample = find(name)
+    credits = [sample.credit] if sample else []
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
-    style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    if story_start:
-        style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
-    start = {"title": name, "view": _view(spec), "bare": spec.bare} | (story_start or {})
-    still = still_figure(public_spec, trace, picture).pixels().convert("RGB")
-    pack = trace.to_bytes(layers(spec, trace), numbers="int8" if story_start else "float16")
+    style = stylesheet(*LENS_STYLES, "see/see.css", "shell/alone.css", *(["story/story.css"] if is_story else []))
+    script = bundle("shell/lecture.js" if is_story else "shell/alone.js")
+    parts = [{"kind": part.kind, "box": part.box} for part in sample.parts] if sample else []
+    start = {"title": name, "model": model(trace), "view": _view(spec), "bare": spec.bare, "parts": parts} | more_start
+    still = still_figure(drawn_spec, trace, picture).pixels().convert("RGB")
+    pack = trace.to_bytes(layers(spec, trace), numbers="int8" if is_story else "float16")
     return PAGE_TEMPLATE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(script)}",
-        title=html.escape(f"Attention in {name}: {model(trace)}, layer {spec.layer}, head {spec.head}"),
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(LOADER)} {policy_source(script)}",
+        title=html.escape(f"Attention in {name}: {model(trace)}{opening}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
@@ -164,10 +178,16 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         words=html.escape(" · ".join([name, *credits, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=in_base64(gzip.compress(pack, 6, mtime=0)),  # the browser's DecompressionStream opens it
+        pack=_zipped(pack),
         style=style,
-        script=script,
+        script=_zipped(script.encode()),
+        loader=LOADER,
     )
+
+
+def _zipped(data: bytes) -> str:
+    """For the browser's DecompressionStream."""
+    return in_base64(gzip.compress(data, 6, mtime=0))
 
 
 def picture_of(trace: Trace, image: Image.Image | None) -> Image.Image:

@@ -100,7 +100,8 @@ def show(
     look = {"theme": theme, "bare": bare, "all_layers": all_layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     spec = export.with_layers_that_fit(spec, seen)
-    page, still = export.page(spec, seen, seen.picture), export.still_figure(spec, seen, seen.picture)
+    page = export.page(spec, seen, seen.picture)
+    still = export.still_figure(export.filled_spec(spec, seen), seen, seen.picture)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
 

@@ -42,6 +42,10 @@ class OtherBrowser(Protocol):
         ...
 
     def point(self, x: float, y: float, press: bool = False) -> None: ...
+    def choose(self, path: Path) -> None:
+        """Chooses a file in the page's field with the id `chosen`."""
+        ...
+
     def picture(self) -> bytes: ...
 
 
@@ -51,7 +55,10 @@ def until(browser: OtherBrowser, function: str, *arguments: object) -> Any:
     try:
         waiting.until(lambda: said.append(browser.ask(function, *arguments)) or said[-1], function)
     except AssertionError:
-        text = browser.ask("() => document.body?.innerText.slice(0, 600)")
+        text = browser.ask(
+            """() => [location.href, window.theLens?.()?.read()?.picture, document.body?.innerText.slice(0, 600),
+              ...[...document.querySelectorAll(".attention-notice")].map((notice) => notice.innerText)].join(" | ")"""
+        )
         raise AssertionError(f"{browser.name} never came to {function}. The page says: {text}") from None
     return said[-1]
 
@@ -153,6 +160,10 @@ class WebKit:
         steps += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}] if press else []
         self._send("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": steps}]})
 
+    def choose(self, path: Path) -> None:
+        (element,) = self._send("/element", {"using": "css selector", "value": "#chosen"}).values()
+        self._send(f"/element/{element}/value", {"text": str(path)})
+
     def picture(self) -> bytes:
         return b64decode(self._send("/screenshot", method="GET"))
 
@@ -215,6 +226,12 @@ class Firefox:
         steps += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}] if press else []
         actions = [{"type": "pointer", "id": "mouse", "actions": steps}]
         self._send("input.performActions", {"context": self.context, "actions": actions})
+
+    def choose(self, path: Path) -> None:
+        field = {"functionDeclaration": "() => document.querySelector('#chosen')", "awaitPromise": False}
+        said = self._send("script.callFunction", field | {"target": {"context": self.context}})
+        element = {"sharedId": said["result"]["sharedId"]}
+        self._send("input.setFiles", {"context": self.context, "element": element, "files": [str(path)]})
 
     def picture(self) -> bytes:
         return b64decode(self._send("browsingContext.captureScreenshot", {"context": self.context})["data"])

@@ -17,21 +17,28 @@ from playground.samples import named
 SIZE = (112, 144)
 MOST_LEVELS, MOST_MEAN_LEVELS = 3, 0.5  # largest and mean difference, of 255 levels, between browser and Python
 DISPLAYED_PIXELS = """async ([base64, height, width]) => {
-  const { createTensors, resizedPicture, toBitmap } = await import("/decoding.js");
+  const { createTensors, resizedPicture, rowsOf, sizeOf } = await import("/decoding.js");
   const t = await createTensors(await WebAssembly.compile(await (await fetch("/kernels.wasm")).arrayBuffer()));
   const file = new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]);
-  const pixels = await resizedPicture(t, await toBitmap(file), height, width);
+  const [sourceWidth, sourceHeight] = await sizeOf(file);
+  const source = { width: sourceWidth, height: sourceHeight };
+  const pixels = await resizedPicture(t, source, (y, count) => rowsOf(file, y, count), height, width);
   return Array.from(pixels, (byte) => String.fromCharCode(byte)).join("");
 }"""
 
 
+def write_decoding(folder):
+    """A page that imports what decodes pictures."""
+    scripts = bundle("engine/images.js", "engine/tensors.js", "shell/readable.js")
+    exports = "\nexport { createTensors, resizedPicture, rowsOf, sizeOf };\n"
+    (folder / "decoding.js").write_text(scripts + exports, encoding="utf-8")
+    (folder / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
+    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
+
+
 @pytest.fixture
 def page(chromium, tmp_path):
-    scripts = bundle("engine/images.js", "engine/tensors.js", "shell/readable.js")
-    exports = "\nexport { createTensors, resizedPicture, toBitmap };\n"
-    (tmp_path / "decoding.js").write_text(scripts + exports, encoding="utf-8")
-    (tmp_path / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
-    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", tmp_path)
+    write_decoding(tmp_path)
     with plain_server(tmp_path) as url:
         page = chromium.new_page()
         page.goto(f"{url}/index.html")

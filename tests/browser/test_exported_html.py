@@ -58,6 +58,8 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
     assert_close(first_state["row"], truth.row(4, 2, (7, 5)))
     for patch in ((0, 0), (12, 11)):
         assert_close(visitor.hover(patch)["row"], truth.row(4, 2, patch))
+    visitor.page.locator('.lens[data-face="see"] .see-moments canvas').first.wait_for()
+    visitor.page.get_by_role("button", name="Lab").click()
     visitor.lock((3, 4))
     visitor.aim((9, 9))
     assert "gives this patch" in visitor.page.locator(".lens .pair-label").inner_text()
@@ -83,6 +85,7 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
 
 def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     visitor = reader().read_file(file)
+    visitor.page.get_by_role("button", name="Lab").click()
     button_texts = []
     for opens in visitor.page.locator(".opens:visible").all():
         opens.click()
@@ -107,6 +110,25 @@ def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, fi
     state = visitor.until()
     assert (state["layer"], state["head"], state["query"], state["what"]) == (5, 5, "2,3", "weight")
     assert_close(state["row"], python_trace().row(5, 5, (2, 3)))
+    assert visitor.page.locator('.lens[data-face="see"]').count() == 1
+    visitor.page.goto("about:blank")
+    visitor.page.goto(f"{file.as_uri()}#layer=4&direction=column")
+    visitor.until()
+    assert visitor.page.locator('.lens[data-face="lab"]').count() == 1, "See shows no columns"
+
+
+def test_without_a_chosen_row_it_opens_where_the_picture_shows_most_and_its_facts_name_no_row(reader, tmp_path):
+    page = html.page(Spec(image="photo.jpg", model="bundled"), python_trace())
+    (tmp_path / "best.html").write_text(page, encoding="utf-8")
+    visitor = reader().read_file(tmp_path / "best.html")
+    state = visitor.until()
+    assert_close(
+        state["row"], python_trace().row(state["layer"], state["head"], tuple(map(int, state["query"].split(","))))
+    )
+    pressed = visitor.page.locator(".see-moments [aria-pressed=true]")
+    pressed.wait_for()
+    assert not visitor.page.locator('meta[name="playground:layer"]').count()
+    assert " --layer" not in visitor.page.locator("#foot code").inner_text()
 
 
 @pytest.mark.parametrize("width", [900, pytest.param(1180, marks=pytest.mark.slow)])

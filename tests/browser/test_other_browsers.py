@@ -2,20 +2,38 @@
 WebKit and in Firefox, where Debian's are on this machine."""
 
 import base64
+import re
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
+from colourful import COLOURFUL_FILES
+from PIL import Image
 
 import playground
 from browser.others import BROWSERS, lens, missing, other_browser, press, until
 from browser.own_picture import HAND_OVER, picture
+from browser.test_colours import DISPLAYED_PIXELS, MOST_LEVELS, SIZE, write_decoding
 from browser.truth import assert_close, largest_difference, model, rounded_trace
 from browser.visitor import LAST_STEP
 from browser.without_server import plain_server
+from playground import samples
 from playground.ui import site
 
+NOT_IN_WEBKIT = (
+    "gamma|transparent, (turned|Display|Adobe)"  # profiles and turns that its decoders of PNG and WebP ignore
+)
 EIGHT_BITS = 0.05  # most error of a weight whose model has 8 bits
+HAND_OVER_WORDS = f"(...given) => ({HAND_OVER})(given)"
+IS_STORED = """() => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("attention-playground", 1);
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const counting = opening.result.transaction("photographs").objectStore("photographs").count();
+    counting.onsuccess = () => [opening.result.close(), resolve(counting.result > 0)];
+  };
+})"""
 LESSON_DRAWN = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
   const lesson = document.querySelector("#lesson");
@@ -72,6 +90,7 @@ def test_a_photograph_is_seen_in_the_browser_itself_twice(browser, host):
     data = picture(320, 240)
     trace = playground.trace(model(), playground.open_image(data))
     for _ in range(2):  # the second visit is the service worker's
+        browser.open("about:blank")  # else another fragment is no visit
         browser.open(f"{host}/#model=bundled&sample=meadow")
         before = lens(browser, "r => r.picture === 'meadow'")["picture"]
         browser.ask(HAND_OVER, ["drop", "image/jpeg", base64.b64encode(data).decode(), "mine.jpg"])
@@ -80,6 +99,34 @@ def test_a_photograph_is_seen_in_the_browser_itself_twice(browser, host):
         )
         state = point_at_patch(browser, 2, 3)
         assert largest_difference(state["row"], trace.row(state["layer"], state["head"], (2, 3))) < EIGHT_BITS
+
+
+def test_the_network_sees_python_s_pixels_of_every_kind_of_file(browser, tmp_path):
+    photo = playground.open_image(samples.named("meadow").path).resize((431, 338))
+    write_decoding(tmp_path)
+    worst = {}
+    with plain_server(tmp_path) as url:
+        browser.open(f"{url}/index.html")
+        for kind, write in COLOURFUL_FILES.items():
+            if browser.name == "webkit" and re.search(NOT_IN_WEBKIT, kind):
+                continue
+            data = write(photo)
+            pixels = browser.ask(f"(...given) => ({DISPLAYED_PIXELS})(given)", base64.b64encode(data).decode(), *SIZE)
+            seen = np.frombuffer(pixels.encode("latin-1"), np.uint8).reshape(*SIZE, 4)[..., :3].astype(int)
+            truth = playground.open_image(data).resize(SIZE[::-1], Image.Resampling.BICUBIC)
+            worst[kind] = int(np.abs(seen - np.asarray(truth)).max())
+    assert max(worst.values()) <= MOST_LEVELS, worst
+
+
+def test_a_trace_file_is_found_again_after_a_reload(browser, host, tmp_path):
+    data = playground.trace(model(), "meadow").save(tmp_path / "mine.trace").read_bytes()
+    browser.open(f"{host}/#model=bundled&sample=meadow")
+    lens(browser)
+    browser.ask(HAND_OVER_WORDS, "drop", "", base64.b64encode(data).decode(), "mine.trace")
+    until(browser, "() => location.hash.includes('mine=')")
+    until(browser, IS_STORED)
+    browser.open(browser.ask("() => location.href").replace("#", "?again#"))
+    lens(browser, "r => r.picture.startsWith('t')")
 
 
 def test_the_story_goes_on_and_a_lesson_is_drawn(browser, host):

@@ -92,6 +92,8 @@ def test_it_opens_at_python_s_row_and_hovering_sets_python_s_query(page, lens, s
     assert np.abs(np.asarray(state["row"]) - seen.row(LAYER, HEAD, QUERY).numpy()).max() < 1e-3
     page.mouse.move(*place(page, 3, 9, seen))
     waiting.until(lambda: page.evaluate("model.get('query')") and lens.query == (3, 9), "Python's query stays")
+    page.locator(".see-moments canvas").first.wait_for()
+    page.get_by_role("button", name="Lab").click()
     page.get_by_text("Which head").click()
     page.locator("button[data-head='2']").click()
     waiting.until(lambda: page.evaluate("model.get('head')") == 2 and lens.head == 2, "Python's head stays")

@@ -2,14 +2,17 @@
 
 import asyncio
 import html
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from waiting import PATIENCE
 
@@ -52,6 +55,15 @@ def test_every_file_that_the_page_names_is_served(http):
     files |= {kit["host"], *(script["script"] for script in kit["scripts"].values())}
     assert len(files) > 15
     assert {file: http.get(f"/{file}").status_code for file in files} == dict.fromkeys(files, 200)
+
+
+def test_a_phone_s_home_screen_gets_the_page_and_its_icons(http):
+    address = re.search(r'rel="manifest" href="\.([^"]+)"', http.get("/scale").text)[1]
+    manifest = http.get(address).json()
+    assert urljoin(address, manifest["start_url"]) == urljoin(address, manifest["scope"]) == "/"
+    icon, home_icon = (http.get(urljoin(address, icon["src"])) for icon in manifest["icons"])
+    assert icon.headers["Content-Type"].startswith("image/svg+xml")
+    assert manifest["icons"][1]["sizes"] == "{}x{}".format(*Image.open(io.BytesIO(home_icon.content)).size)
 
 
 def test_the_page_is_packed_and_asked_for_again_each_time(http):

@@ -8,7 +8,7 @@ import { softOf, strokeOutlines } from "./light.js";
 const NUMBER_SIZE = 10; // pixels: size of a number in a cell
 
 // Outlines a cell, or a place, and writes its weight beside it, where there is room and the marked patch stays visible.
-function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
+function tagCell(context, w, h, { rows, columns, mark: marked, tag, asking: mark = marked }, unit) {
   const { patch, text, colour, outline } = tag;
   const [cw, ch] = [w / columns, h / rows];
   const [row, column] = [Math.floor(patch / columns), patch % columns];
@@ -22,14 +22,21 @@ function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
     paths.flatMap((path) => Array.from(path).filter((_, i) => i % 2 === axis)).map((n) => n * size);
   const [x, right] = [Math.min(...sides(1, cw)), Math.max(...sides(1, cw))];
   const [y, bottom] = [Math.min(...sides(0, ch)), Math.max(...sides(0, ch))];
-  const centred = (y + bottom) / 2 - (tag.low ? 0 : height / 2);
-  const top = Math.min(h - height, Math.max(0, outline && bottom + height + unit <= h ? bottom + unit : centred));
-  const [leftOfMark, rightOfMark] = [x - width - unit, right + unit];
-  const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
-  const meetsMark =
-    mark >= 0 && markX < rightOfMark + width && markX + cw > rightOfMark && markY < top + height && markY + ch > top;
-  let left = rightOfMark + width + unit > w || (meetsMark && leftOfMark >= 0) ? leftOfMark : rightOfMark;
-  if (outline) left = Math.max(0, right - width);
+  const middle = Math.min((y + bottom) / 2, h - height); // below the curve, which ends in the middle
+  const beside = [middle, Math.max(0, middle - height)].flatMap((top) => [
+    [right + unit, top],
+    [x - width - unit, top],
+  ]);
+  const flush = Math.max(0, right - width);
+  const spots = outline ? [[flush, bottom + unit], [flush, y - height - unit], ...beside] : beside;
+  const [markX, markY] = [((mark % columns) + 0.5) * cw, (Math.floor(mark / columns) + 0.5) * ch];
+  const isClear = ([left, top]) =>
+    mark < 0 ||
+    Math.abs(left + width / 2 - markX) >= (width + cw) / 2 + unit ||
+    Math.abs(top + height / 2 - markY) >= (height + ch) / 2 + unit;
+  const isInside = ([left, top]) => left >= 0 && left + width <= w && top >= 0 && top + height <= h;
+  const insideSpots = spots.filter(isInside);
+  const [left, top] = insideSpots.find(isClear) ?? insideSpots[0] ?? [flush, middle];
   context.fillStyle = colour;
   context.fillRect(left, top, width, height);
   context.fillStyle = colour === ROLES.query ? "#fff" : "#140a00";
@@ -66,8 +73,8 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
 }
 
 // Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, mark: a patch or −1, isKey:
-// whether the marked patch is a key, tag: {patch, text, colour} or null, clipped: [{patch, text}] for numberCells,
-// behind: {canvas, to} for drawCurtain, or null}
+// whether the marked patch is a key, tag: {patch, text, colour} or null, asking: the patch on which no tag lies, if it
+// is not mark, clipped: [{patch, text}] for numberCells, behind: {canvas, to} for drawCurtain, or null}
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);

@@ -3,13 +3,15 @@
 //
 //   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
-//   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
+//   {what: "pass", id, model, picture: {id, width, height}, grid, scale: null | number, cuts: texts}
 //     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "inside", id, model, picture, grid, scale, cuts, place: {layer, head, token}}
 //     → {id, done: {bias, number, arrays: {name: float16 bits}}}, see inside.js
 //   {what: "stop", id}                           → {id, stopped}
+//   → {id, rows: [y, count, used]} asks for rows of a job's picture, see shell/readable.js; the answer is
+//   {what: "rows", id, pixels, order} or {what: "rows", id, trouble: a sentence}
 // A job that fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
 import { modelInput, resizedPicture } from "./images.js";
@@ -60,10 +62,11 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
 
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets messages arrive
 
-// send(message, transfer): `transfer` lists buffers to hand over. `decode`: see images.js.
-export function createComputer(send, decode = resizedPicture) {
+// send(message, transfer): `transfer` lists buffers to hand over. `resize`: see images.js.
+export function createComputer(send, resize = resizedPicture) {
   const networks = new Map();
   const stoppedIds = new Set();
+  let awaitedRows = null; // {id, resolve, reject} of the running job
   let kernels = null;
   let queue = Promise.resolve(); // the running job, and those waiting behind it
   let input = null; // the model's input for the last picture, for further passes
@@ -72,6 +75,13 @@ export function createComputer(send, decode = resizedPicture) {
     await nextTurn();
     return !stoppedIds.has(id);
   };
+
+  const rowsFor = (id) => (y, count, used) =>
+    new Promise((resolve, reject) => {
+      if (stoppedIds.has(id)) return reject(new Error("stopped"));
+      awaitedRows = { id, resolve, reject };
+      send({ id, rows: [y, count, used] }, used && [used]);
+    });
 
   const handlers = {
     kernels({ compiled }) {
@@ -82,7 +92,7 @@ export function createComputer(send, decode = resizedPicture) {
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
       const startTime = performance.now();
-      const { vit, passOf } = await passFor({ model, picture, grid, scale, cuts });
+      const { vit, passOf } = await passFor({ id, model, picture, grid, scale, cuts });
       const layers = passOf();
       for (;;) {
         if (!(await mayContinue(id))) return send({ id, stopped: true });
@@ -94,7 +104,7 @@ export function createComputer(send, decode = resizedPicture) {
       }
     },
     async inside({ id, place, model, picture, grid, scale, cuts }) {
-      const { vit, passOf } = await passFor({ model, picture, grid, scale, cuts });
+      const { vit, passOf } = await passFor({ id, model, picture, grid, scale, cuts });
       const { arrays, ...numbers } = inside(vit, passOf, place);
       const halves = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, vit.t.toHalves(x)]));
       send({ id, done: { ...numbers, arrays: halves } });
@@ -112,28 +122,36 @@ export function createComputer(send, decode = resizedPicture) {
   };
 
   // The network, and a function that starts a pass with the cuts and, after them, `at`.
-  async function passFor({ model, picture, grid, scale, cuts }) {
+  async function passFor({ id, model, picture, grid, scale, cuts }) {
     const vit = networks.get(model);
-    const image = await inputOf(vit, picture, grid);
+    const image = await inputOf(vit, id, picture, grid);
     const cutAt = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
     const passOf = (at = (_, x) => x) =>
       vit.layers(image, grid, { scale: scale ?? vit.scale, at: (point, x) => at(point, cutAt(point, x)) });
     return { vit, passOf };
   }
 
-  async function inputOf({ t, config }, picture, grid) {
+  async function inputOf({ t, config }, id, picture, grid) {
     const { mean, std, patch_size: side } = config;
     const key = [picture.id, mean, std, side, grid].join(" ");
     if (input?.key !== key) {
       const [height, width] = grid.map((patches) => patches * side);
-      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width), config) };
-    } else picture.bitmap.close();
+      input = { key, numbers: modelInput(await resize(t, picture, rowsFor(id), height, width), config) };
+    }
     return input.numbers;
   }
 
   return {
     hear(message) {
-      if (message.what === "stop") return stoppedIds.add(message.id);
+      const isAwaited = awaitedRows?.id === message.id;
+      if (message.what === "stop") {
+        stoppedIds.add(message.id);
+        return isAwaited && awaitedRows.reject(new Error("stopped"));
+      }
+      if (message.what === "rows") {
+        if (!isAwaited) return;
+        return message.trouble ? awaitedRows.reject(new Error(message.trouble)) : awaitedRows.resolve(message);
+      }
       queue = queue
         .then(() => handlers[message.what](message))
         .catch((error) =>

@@ -98,65 +98,27 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// Reads a picture as pixels of sRGB on white, in bands of rows. Bands reuse bytes if possible: a worker frees memory
-// late.
-
 const BAND_ROWS = 128;
 
-let context = null; // a canvas's, kept: a new canvas takes longer than drawing
-let band = new Uint8Array(0);
-
-// The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
-export async function resizedPicture(t, bitmap, height, width) {
-  const resizer = createResizer(t, bitmap.width, bitmap.height, width, height);
-  const frame = plainFrame(bitmap);
+// The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. readRows(y, count,
+// used: a buffer of former rows) promises rows of its pixels: {pixels, order}, see shell/readable.js.
+export async function resizedPicture(t, picture, readRows, height, width) {
+  const mark = t.mark();
+  const resizer = createResizer(t, picture.width, picture.height, width, height);
+  let [isBlueFirst, used] = [false, undefined];
   try {
-    const readBand = frame ? bandOfFrame(frame, bitmap) : bandOfBitmap(bitmap);
-    for (let y = 0; y < bitmap.height; y += BAND_ROWS)
-      resizer.band(await readBand(y, Math.min(BAND_ROWS, bitmap.height - y)));
+    for (let y = 0; y < picture.height; y += BAND_ROWS) {
+      const { pixels, order } = await readRows(y, Math.min(BAND_ROWS, picture.height - y), used);
+      isBlueFirst = order.startsWith("BGR");
+      resizer.band(pixels);
+      used = pixels.buffer;
+    }
     const pixels = resizer.end();
-    if (frame?.format === "BGRX")
-      for (let i = 0; i < pixels.length; i += 4) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
+    if (isBlueFirst) for (let i = 0; i < pixels.length; i += 4) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
     return pixels;
   } finally {
-    frame?.close();
-    bitmap.close();
+    t.backTo(mark); // also of a stopped job
   }
-}
-
-// The picture as a VideoFrame; null if it is transparent, not sRGB, rotated, too long or unsupported.
-function plainFrame(bitmap) {
-  let frame;
-  try {
-    frame = new VideoFrame(bitmap, { timestamp: 0 });
-    const { format, rotation, flip, colorSpace } = frame;
-    const { primaries, transfer } = colorSpace;
-    if (format.endsWith("X") && rotation === 0 && !flip && primaries === "bt709" && transfer === "iec61966-2-1")
-      return frame;
-  } catch {}
-  frame?.close();
-  return null;
-}
-
-function bandOfFrame(frame, { width }) {
-  const stride = 4 * width;
-  if (band.length < stride * BAND_ROWS) band = new Uint8Array(stride * BAND_ROWS);
-  return async (y, height) => {
-    await frame.copyTo(band, { rect: { x: 0, y, width, height }, layout: [{ offset: 0, stride }] });
-    return band.subarray(0, stride * height);
-  };
-}
-
-function bandOfBitmap(bitmap) {
-  const { width } = bitmap;
-  context ??= new OffscreenCanvas(1, BAND_ROWS).getContext("2d", { willReadFrequently: true });
-  if (context.canvas.width !== width) context.canvas.width = width;
-  context.fillStyle = "white";
-  return (y, height) => {
-    context.fillRect(0, 0, width, BAND_ROWS);
-    context.drawImage(bitmap, 0, -y);
-    return context.getImageData(0, 0, width, height).data;
-  };
 }
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.

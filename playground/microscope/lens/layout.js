@@ -22,7 +22,7 @@ function readTheme({ frame, refs, root }) {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
     line: getComputedStyle(root.querySelector(".opens")).borderBottomColor,
-    accent: style.getPropertyValue("--accent").trim(),
+    accent: style.caretColor,
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };
@@ -37,6 +37,7 @@ const PRESENTED_COLUMN = 300; // px: in full screen
 const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
+const LEAST_OVER_WIDTH = 900; // px: in a narrower window no three columns stand below a panorama
 const LEAST_STORY_WIDTH = 1100; // px: in a narrower window the story's column is as narrow as any
 const LOW_HEIGHT = 520; // px: in a lower room the moments are in the column
 const SHORT_HEIGHT = 645; // px: in a lower room the column is denser, and the moments leave it all the height
@@ -72,7 +73,6 @@ function layOut(lens) {
   const { width, height, isBeside } = placeLens(lens);
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(data.main);
   root.style.setProperty("--aspect", String(aspect));
-  frame.tag.low = Boolean(see); // the tag with the weight is drawn below the curve
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
   frame.unit = frame.ratio;
   if (page.ui.bare) {
@@ -97,7 +97,8 @@ function layOut(lens) {
   const momentsHeight = isLow || choice.presenting || !see ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
   const besideWidth = Math.min(width - column, (height - (isPair ? PAIR_WORDS_HEIGHT : momentsHeight)) * aspect);
   const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
-  const isOver = isBeside && !isLow && !isPair && overWidth > WIDER_FACTOR * besideWidth; // a panorama
+  const isPanorama = width >= LEAST_OVER_WIDTH && overWidth > WIDER_FACTOR * besideWidth;
+  const isOver = isBeside && !isLow && !isPair && isPanorama;
   const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
   const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
   const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);

@@ -145,7 +145,7 @@ export const MARKUP = `
     ${rowMarkup("change", "Change it", CHANGE)}
   </div>
   <div class="end" data-ref="end">
-    <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog">Share</button>
+    <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog" data-say="share"></button>
     <span class="message" data-ref="message" role="status"></span>
     <span class="credit" data-ref="credit"></span>
   </div>

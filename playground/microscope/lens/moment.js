@@ -60,7 +60,8 @@ function unfinishedSearch({ choice, data, main }) {
   const { pack } = main;
   const layers = tellingLayers(pack);
   const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
+  const isEnough = hasAllLayers || (layers.length && (choice.opening.wished || !canAsk(data, "layers")));
+  if (!isEnough) return null;
   let { search } = data;
   if (search?.id !== id || search.pack !== pack || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };

@@ -89,6 +89,6 @@ function valuesOf(lens) {
 }
 
 function scaleValue({ scale }, pack) {
-  if (scale === "on") return `÷ ${divisorOf(pack)}`;
+  if (scale === "on") return pack.scale === 1 ? "scores as given" : `÷ ${divisorOf(pack)}`;
   return scale === "off" ? `without ÷ ${divisorOf(pack)}` : `scores × ${scaleText(scale)}`;
 }

@@ -153,7 +153,7 @@ async function showLink(lens) {
   if (share.of !== "link") return;
   const field = make("input", { readOnly: true, value: share.link, "aria-label": faceWords(lens.page, "shareLink") });
   refs.sharePreview.replaceChildren(field);
-  refs.shareSave.disabled = false;
+  refs.shareGo.disabled = refs.shareSave.disabled = false;
   setText(refs.shareSave, faceWords(lens.page, "shareCopy"));
   setText(refs.shareStatus, faceWords(lens.page, isPrivate ? "shareOwnLink" : "shareLinkSays"));
 }
@@ -189,20 +189,17 @@ async function chooseFormat(lens, format) {
 
 function offerShared({ refs, share }) {
   const { file, of: kind } = share;
-  setVisible(
-    refs.shareGo,
-    kind !== "link" &&
-      Boolean(navigator.canShare?.({ files: [file ?? new File([""], "a.png", { type: "image/png" })] })),
-  );
+  const files = [file ?? new File([""], "a.png", { type: "image/png" })];
+  setVisible(refs.shareGo, kind === "link" ? "share" in navigator : Boolean(navigator.canShare?.({ files })));
   for (const button of [refs.shareGo, refs.shareSave]) button.disabled = !file;
 }
 
 // Opens the share menu of the phone.
 async function openShareMenu(page) {
-  const { file } = page.share;
-  if (!file) return;
+  const { file, link } = page.share;
+  if (!file && !link) return;
   try {
-    await navigator.share({ files: [file], text: sentenceNow(page) });
+    await navigator.share(link ? { url: link } : { files: [file], text: sentenceNow(page) });
   } catch (error) {
     if (error.name !== "AbortError") setText(page.refs.shareStatus, "This browser could not send it: save it instead.");
   }

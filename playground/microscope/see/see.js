@@ -41,8 +41,10 @@ const STAIRS_MARKUP = `
   <p data-ref="largest"></p><canvas data-ref="stairs" aria-hidden="true"></canvas><p data-ref="dashed"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
-// page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
-export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
+// page, tryAt: () => an address for others or "", bar: px above the lens, alone: whether the page has no buttons for
+// Share and Lab, story(lens, see): creates story/story.js}
+export function createSee(lens, options) {
+  const { face, language, turned, shared = null, tryAt = () => "", bar = BAR, alone = false, story = null } = options;
   const { choice, data, frame, page, root, refs } = lens;
   const makePart = (tag, className, html, place, position) => {
     const element = make(tag, { className, innerHTML: html });
@@ -90,6 +92,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return doorBar.appendChild(make("button", { "data-door": name, "aria-expanded": "false", onclick }));
   });
   oneTabStop(doorBar, () => doorButtons);
+  const turnButton = make("button", { onclick: () => turnFace() });
+  if (alone) doorBar.append(refs.sending, turnButton);
   const onFigures = () => [setVisible(refs.sendingSheet, false), data.host.figures()];
   const figures = { className: "figures", "data-say": "shareFigures", hidden: !data.host.figures, onclick: onFigures };
   refs.sendingSheet.append(make("button", figures));
@@ -113,6 +117,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
+    setText(turnButton, words(see.on ? "lab" : "see"));
+    turnButton.title = words(see.on ? "labSays" : "seeSays");
     setText(nineTitle, words("convolution"));
     setText(largestNote, words("largest", { count: BAR_COUNT }));
     moments.writeWords();

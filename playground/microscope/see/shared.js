@@ -32,7 +32,8 @@ export function createShared(lens, see) {
     const print = canvasOfMap(lens, photo);
     const { mark } = picture;
     const unit = Math.max(width, height) / WIDE_PICTURE;
-    drawPicture(litCanvas.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);
+    const shown = { ...picture, mark: -1, asking: mark, behind: null }; // the loop frames the asking patch
+    drawPicture(litCanvas.getContext("2d"), width, height, print, shown, unit);
     const [cellWidth, cellHeight] = [width / picture.columns, height / picture.rows];
     const corner = { x: (mark % picture.columns) * cellWidth, y: Math.floor(mark / picture.columns) * cellHeight };
     const { before, place, after } = see.sentence();

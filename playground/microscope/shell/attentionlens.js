@@ -2,10 +2,9 @@
 // self-contained file. playground/figures/bundle.py appends worker, kernels and styles to this script.
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { CHOICES, DEFAULT_VIEW, tokenOf } from "../core/view.js";
-import { createSee } from "../see/see.js";
 import { languageOf } from "../words/languages.js";
-import { bringFromPage, defineLens, LensError } from "./element.js";
-import { toBitmap } from "./readable.js";
+import { aloneIn, bringFromPage, defineLens, LensError } from "./element.js";
+import { rowsOf, sizeOf } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 // ---- networks in other people's pages
@@ -118,28 +117,20 @@ async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
   const blob = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
-  let bitmap = null;
+  let size = null;
   try {
-    bitmap = await toBitmap(blob);
-    if (!(blob instanceof Blob)) readOnePixel(bitmap);
+    size = await sizeOf(blob);
+    if (!(blob instanceof Blob)) await rowsOf(blob, 0, 1); // throws for a picture of a site that does not let it be read
   } catch (error) {
     if (error.name === "SecurityError") throw new LensError(TAINTED_PICTURE);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
   }
   const id = `picture${++pictureCount}`;
-  const { width, height } = bitmap;
-  bitmap.close();
+  const [width, height] = size;
   pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob });
   return id;
 }
 const TAINTED_PICTURE = "The picture comes from a host that does not let this page read it (CORS).";
-
-// Throws for a picture that the page may show but not read, because it comes from another site.
-function readOnePixel(bitmap) {
-  const context = new OffscreenCanvas(1, 1).getContext("2d");
-  context.drawImage(bitmap, 0, 0);
-  context.getImageData(0, 0, 1, 1);
-}
 
 // ------------------------------------------------------------------------------------------------------- for a script
 
@@ -244,22 +235,13 @@ function checkView({ layer, head, query }, shape) {
 
 // ---- the element
 
-const HOST_STYLES = `
-:host { display: block; position: relative; height: 600px; overflow: auto; contain: content; }
-.lens.sees { width: auto; margin-inline: 0; overflow: visible; }
-:host([hidden]) { display: none; }
-.trouble { margin: 0; padding: 0.8em 1em; font: 400 15px/1.4 system-ui, sans-serif; color: inherit; }
-.trouble[hidden] { display: none; }
-`;
-
 const language = () => languageOf([document.documentElement.lang]);
-const asSee = (lens) => createSee(lens, { face: "see", language, turned() {}, bar: 0 });
 
 // `face` is read once, when the element is made; all other attributes may change later.
 async function bringContent(element) {
   const face = element.getAttribute("face") ?? "see";
   if (!["see", "lab"].includes(face)) throw new LensError(`face is see or lab; given was ${face.slice(0, 40)}.`);
-  const options = { see: face === "see" ? asSee : null, ui: { guest: true } };
+  const options = { see: aloneIn(language, face), ui: { guest: true } };
   return { ...(await bringTrace(element)), options };
 }
 
@@ -267,10 +249,9 @@ async function bringTrace(element) {
   const view = viewIn(element.getAttribute("view") ?? "");
   const opensAtBest = view.layer === undefined && view.head === undefined;
   if (element.hasAttribute("numbers")) {
-    const content = await bringFromPage(element);
-    const pack = unpack(content.pack);
-    checkView(view, pack);
-    return { ...content, trace: { ...content.trace, layers: pack.layers }, view, best: opensAtBest };
+    const { pack, ...content } = await bringFromPage(element);
+    checkView(view, unpack(pack));
+    return { ...content, view, best: opensAtBest };
   }
   const model = await bringModel(element.getAttribute("model"));
   const detail = element.getAttribute("detail") ?? "1";
@@ -294,10 +275,5 @@ async function bringTrace(element) {
 export function beginAttentionLens({ styles, ...engine }) {
   Object.assign(engineParts, engine);
   if (!globalThis.customElements || customElements.get("attention-lens")) return;
-  const sheets = [styles, HOST_STYLES].map((rules) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(rules);
-    return sheet;
-  });
-  defineLens(bringContent, sheets);
+  defineLens(bringContent, styles);
 }

@@ -3,8 +3,10 @@
 // Errors are shown inside the element, sent as an "error" event, and reject the promise `shown`; they are never thrown.
 
 import { unzipped } from "../core/container.js";
+import { unpack } from "../core/core.js";
 import { make } from "../drawing/dom.js";
 import { createLens } from "../lens/lens.js";
+import { createSee } from "../see/see.js";
 
 export class LensError extends Error {
   constructor(sentence) {
@@ -14,9 +16,9 @@ export class LensError extends Error {
 }
 
 // Set by defineLens. bring(element) returns {source, trace, view, best, options} for the lens, and a function forget().
-// sheets: style sheets for the shadow root around the lens; null, without a shadow root, in a page that shows
-// only the lens and has its styles.
-const elementParts = { bring: null, sheets: null };
+// styles: of the shadow root around the lens; "", without a shadow root, in a page that shows only the lens and has its
+// styles.
+const elementParts = { bring: null, styles: "" };
 
 const NOT_WORKED = "The attention lens can't show this here.";
 const USUAL_HEIGHT = 600; // pixels: the default height
@@ -65,8 +67,7 @@ export class AttentionLens extends Base {
   }
 
   #build() {
-    const root = /** @type {any} */ (elementParts.sheets ? this.attachShadow({ mode: "open" }) : this);
-    if (elementParts.sheets) root.adoptedStyleSheets = elementParts.sheets;
+    const root = /** @type {any} */ (elementParts.styles ? shadowOf(this, elementParts.styles) : this);
     this.#place = make("div");
     this.#errorLine = make("p", { className: "trouble", hidden: true });
     this.#errorLine.setAttribute("role", "alert");
@@ -120,8 +121,31 @@ export class AttentionLens extends Base {
   }
 }
 
-export function defineLens(loadContent, sheets = null) {
-  Object.assign(elementParts, { bring: loadContent, sheets });
+// See, or Lab, of a lens that is alone: its page has no bar of ours.
+export const aloneIn =
+  (language, face = "see") =>
+  (lens) =>
+    createSee(lens, { face, language, turned() {}, bar: 0, alone: true });
+
+// What a lens asks for whose numbers are at hand: a pack, and whatever createImageBitmap takes.
+export const heldSource = (pack, picture) => ({ offers: [], layers: async () => pack, picture: async () => picture });
+
+// A shadow root with these styles.
+export function shadowOf(host, styles) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  const root = host.attachShadow({ mode: "open" });
+  root.adoptedStyleSheets = [sheet];
+  return root;
+}
+
+export function heldTrace(pack, title) {
+  const { layers, header } = unpack(pack);
+  return { id: "held", title: header.model, layers, picture: { id: "picture", title } };
+}
+
+export function defineLens(loadContent, styles = "") {
+  Object.assign(elementParts, { bring: loadContent, styles });
   globalThis.customElements?.define("attention-lens", AttentionLens);
 }
 
@@ -139,9 +163,8 @@ export async function bringFromPage(element) {
       () => null,
     ),
   ]);
-  const source = { offers: [], layers: async () => pack, picture: async () => picture };
   const title = element.getAttribute("title") ?? image.alt;
-  return { source, pack, trace: { id: "held", title: "", picture: { id: "picture", title } } };
+  return { source: heldSource(pack, picture), pack, trace: heldTrace(pack, title) };
 }
 
 function elementOf(element, attribute) {

@@ -90,13 +90,14 @@ export async function askAgain(bringAgain, path, options = {}, send = ask) {
 // Reads a file that lies beside this page.
 
 const NO_NETWORK = "This is not kept in this browser, and the network does not answer: try again when it does.";
+const NOT_THERE = "A file of this page is no longer there, as after an update: open this page anew.";
 const WENT_WRONG = "That did not work: try it again, or open this page anew.";
 
 export async function fetchFile(address, options = {}) {
   const response = await fetch(address, options).catch((error) => {
     throw options.signal?.aborted ? error : new Refusal(404, NO_NETWORK);
   });
-  if (!response.ok) throw new Refusal(response.status, `${address.split("/").at(-1)} is not there.`);
+  if (!response.ok) throw new Refusal(response.status, NOT_THERE);
   return response;
 }
 

@@ -2,29 +2,30 @@
 // picture by its number.
 
 import { make } from "../drawing/dom.js";
-import { MOST_PHOTOGRAPHS } from "./own.js";
+import { seeWords } from "../lens/words.js";
+import { onlyThisTab } from "./http.js";
+import { MOST_PHOTOGRAPHS, ownPictures } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
 // A computer's camera; the browser asks for permission only when the button is pressed. (Phones use a file input with
 // `capture`, below.)
 
 // Replaces `button` by the camera's picture and a button that takes a photograph. onFiles(file) receives the
-// photograph.
-export async function startCamera(button, onFiles, signal) {
+// photograph. words(key): the sentences of See in the reader's language
+export async function startCamera(button, onFiles, signal, words) {
   button.disabled = true;
   let stream = null;
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   } catch {
-    const sentence = "The camera can't be used: the browser has none, or is not allowed to use it.";
-    return button.replaceWith(make("p", { className: "trouble", role: "alert" }, sentence));
+    return button.replaceWith(make("p", { className: "trouble", role: "alert" }, words("noCamera")));
   }
   const stopStream = () => stream.getTracks().forEach((track) => track.stop());
   if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
   signal.addEventListener("abort", stopStream);
   const fields = { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" };
   const video = make("video", fields);
-  const shutterButton = make("button", { className: "wide main", disabled: true }, "Take the photo");
+  const shutterButton = make("button", { className: "wide main", disabled: true }, words("takePhoto"));
   video.onloadeddata = () => {
     shutterButton.disabled = false;
     shutterButton.focus({ preventScroll: true });
@@ -52,25 +53,23 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-const PRIVACY_NOTE =
-  "This browser keeps your pictures until you forget them; the server holds them in memory while you are here.";
-
-// labelled: {count, what: a word for them} of numbered pictures; kept: a sentence about the privacy of pictures.
-export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, kept = PRIVACY_NOTE, signal }) {
+// labelled: {count, what: a word for them} of numbered pictures; kept: the key of a sentence about the privacy of pictures.
+export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, kept = "keptApp", signal, language }) {
+  const words = (key, values) => seeWords(language, key, values);
   const onPhone = matchMedia("(pointer: coarse)").matches;
-  const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
+  const chooser = fileButton(words(onPhone ? "choosePictures" : "chooseFiles"), "picture", onFiles);
   chooser.input.multiple = true;
   if (onPhone) {
-    const photograph = fileButton("Take a photo", "camera", onFiles);
+    const photograph = fileButton(words("takePhoto"), "camera", onFiles);
     photograph.input.setAttribute("capture", "environment");
     box.append(photograph.label, chooser.label);
   } else {
     box.append(chooser.label);
-    if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal)); // missing without https
-    box.append(noteLine("Or drop one on this page, or paste it; also a .trace, which stays in this browser."));
+    if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal, words)); // missing without https
+    box.append(noteLine(words("dropNote")));
   }
-  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
-  box.append(noteLine(kept));
+  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled, words));
+  box.append(noteLine(words(onlyThisTab() || !ownPictures.isStored ? "notKept" : kept)));
 }
 
 function fileButton(words, icon, onFiles) {
@@ -79,21 +78,22 @@ function fileButton(words, icon, onFiles) {
   return { label: make("label", "wide", createIcon(icon), words, input), input };
 }
 
-function cameraButton(onFiles, signal) {
-  const button = make("button", "wide", createIcon("camera"), "Use the camera");
-  button.onclick = () => startCamera(button, (file) => onFiles([file]), signal);
+function cameraButton(onFiles, signal, words) {
+  const button = make("button", "wide", createIcon("camera"), words("useCamera"));
+  button.onclick = () => startCamera(button, (file) => onFiles([file]), signal, words);
   return button;
 }
 
 const noteLine = (words) => make("p", "note", words);
 
 // A field that chooses a picture by its number.
-function numberChooser({ count, what: itemName }, takeLabelled) {
-  const legend = make("legend", "", `Or by its number: ${count.toLocaleString("en")} ${itemName}`);
+function numberChooser({ count, what }, takeLabelled, words) {
+  const title = words("byNumber", { count: count.toLocaleString("en"), what });
+  const legend = make("legend", "", title);
   const line = noteLine("");
   line.setAttribute("role", "status");
   const range = { min: 0, max: count - 1, step: 1, value: 0 };
-  const input = make("input", { type: "number", ...range, "aria-label": "Number of a picture" });
+  const input = make("input", { type: "number", ...range, "aria-label": title });
   // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
   const openWanted = async () => {
@@ -103,7 +103,7 @@ function numberChooser({ count, what: itemName }, takeLabelled) {
       wantedNumber = null;
       line.textContent = await takeLabelled(number).then(
         ({ title }) => title,
-        (trouble) => trouble.says ?? "The picture did not come: the server can't be reached.",
+        (trouble) => trouble.says ?? words("notArrived"),
       );
     }
     isBusy = false;
@@ -121,10 +121,11 @@ const INVITATION_STYLE =
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
 // Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
-export function takeDroppedAndPasted(onFiles, isWanted) {
-  const invitation = make("div", { style: INVITATION_STYLE }, "Drop your picture");
+export function takeDroppedAndPasted(onFiles, isWanted, words) {
+  const invitation = make("div", { style: INVITATION_STYLE });
   const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
+    invitation.textContent = words("dropHere");
     if (isOverPage) document.body.append(invitation);
     else invitation.remove();
   };

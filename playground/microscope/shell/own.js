@@ -1,6 +1,7 @@
 // A person's own pictures. The browser stores them, sends them to the server for viewing, and sends them again if the
 // server has forgotten them.
 
+import { seeWords } from "../lens/words.js";
 import { choice, firstSample, isTraceFile } from "./choice.js";
 import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
 import { MOST_TRACE_BYTES, openTraceFile, TRACE_NAME } from "./tracefile.js";
@@ -26,6 +27,7 @@ export const ownPictures = {
     return () => albumListeners.delete(listener);
   },
   lastFile: null, // the file that was opened last
+  isStored: true, // false: the browser refuses to store pictures
   // The number of pictures being sent.
   get sendingCount() {
     return sendingCount;
@@ -36,19 +38,22 @@ export const ownPictures = {
   async open(file, options = {}) {
     const isTrace = TRACE_NAME.test(file.name);
     const most = isTrace ? MOST_TRACE_BYTES : MOST_BYTES;
-    const size = `The file has ${Math.round(file.size / 1e6)} MB. At most ${most / 1e6} MB can be opened.`;
-    if (file.size > most) throw new Refusal(413, size);
+    const values = { size: String(Math.round(file.size / 1e6)), most: String(most / 1e6) };
+    const large = { word: "largeFile", values };
+    if (file.size > most) throw new Refusal(413, seeWords("en", "largeFile", values), large);
     ownPictures.lastFile = file;
     changeSendingCount(1);
+    let picture;
     try {
       const opening = isTrace ? openTraceFile(file) : sendPicture(file, file.name || "pasted picture", options);
-      const picture = await opening;
+      picture = await opening;
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
       if (ownPictures.lastFile === file) choice.set({ mine: picture.id }); // else a newer one has been opened
     } finally {
       changeSendingCount(-1);
     }
     await runningWrite;
+    return picture;
   },
   async openLabelled(number) {
     const picture = await askJson(`api/labelled?number=${number}`, { method: "POST" });
@@ -130,11 +135,16 @@ const DATABASE = "attention-playground",
 // The photographs, sorted by the time they were added.
 export async function readAlbum() {
   const rows = await inStore("readonly", (store) => store.getAll());
-  return (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST_PHOTOGRAPHS);
+  if (!rows) ownPictures.isStored = false;
+  const photographs = (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST_PHOTOGRAPHS);
+  return photographs.map((row) => (row.blob instanceof ArrayBuffer ? { ...row, blob: new Blob([row.blob]) } : row));
 }
 
 export async function keepPhotograph(photograph) {
-  await inStore("readwrite", (store) => store.put(photograph));
+  const { blob } = photograph;
+  const put = (kept) => inStore("readwrite", (store) => store.put({ ...photograph, blob: kept }));
+  // a private window of Safari stores bytes, but no Blob
+  ownPictures.isStored = Boolean((await put(blob)) ?? (blob && (await put(await blob.arrayBuffer()))));
   const photographs = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have added some
   const oldestPhotographs = photographs.sort((a, b) => a.when - b.when).slice(0, -MOST_PHOTOGRAPHS);
   for (const { id } of oldestPhotographs) await inStore("readwrite", (store) => store.delete(id));

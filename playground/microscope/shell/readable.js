@@ -2,60 +2,124 @@
 
 /** @type {ImageBitmapOptions} */
 const UPRIGHT = { imageOrientation: "from-image" };
-
-function onWhite(bitmap) {
-  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d", { alpha: false });
-  context.fillStyle = "white";
-  context.fillRect(0, 0, bitmap.width, bitmap.height);
-  context.drawImage(bitmap, 0, 0);
-  bitmap.close();
-  return context.canvas;
-}
-
-// Decoding a large JPEG takes long, and several parts of the page need the bitmap at almost the same time. They get
-// copies of one bitmap, which is kept until another file comes or nobody has used it for a while.
-const JPEG_FIRST_BYTE = 0xff;
+const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const DECODED_LIFETIME = 2000; // ms
-let lastDecoded = { file: null, promise: null, timer: 0 };
+const LONGEST_TURN = 20_000; // ms; hostile files may take forever to decode
+
+// A photograph of 48 megapixels takes 192 MB, so one decoded picture is in memory at a time. It stays until another file
+// is asked for, or nobody has used it for a while.
+let kept = { file: null, source: null, timer: 0 };
+let turn = Promise.resolve();
 
 function dropDecoded() {
-  lastDecoded.promise?.then((bitmap) => bitmap.close()).catch(() => {});
-  clearTimeout(lastDecoded.timer);
-  lastDecoded = { file: null, promise: null, timer: 0 };
+  clearTimeout(kept.timer);
+  kept.source?.close();
+  kept = { file: null, source: null, timer: 0 };
 }
 
-const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_FIRST_BYTE;
+function withDecoded(file, use) {
+  const result = turn.then(async () => {
+    clearTimeout(kept.timer);
+    if (kept.file !== file) {
+      dropDecoded();
+      kept = { file, source: await decode(file), timer: 0 };
+    }
+    try {
+      return await use(kept.source);
+    } finally {
+      clearTimeout(kept.timer);
+      kept.timer = setTimeout(dropDecoded, DECODED_LIFETIME);
+    }
+  });
+  const timeout = new Promise((resolve) => setTimeout(resolve, LONGEST_TURN));
+  turn = Promise.race([result, timeout]).catch(() => {});
+  return result;
+}
 
-// options: as for createImageBitmap, such as resizeWidth. A camera's frame is a bitmap already.
-export async function toBitmap(file, options = {}) {
-  if (!(file instanceof Blob)) return createImageBitmap(file, options);
-  if (!(await isJpeg(file))) return createImageBitmap(onWhite(await createImageBitmap(file, UPRIGHT)), options);
-  if (lastDecoded.file !== file) {
-    dropDecoded();
-    lastDecoded = { file, promise: createImageBitmap(file, UPRIGHT), timer: 0 };
-    lastDecoded.promise.catch(dropDecoded);
+// {drawable, width, height, close()}. A camera's frame is a bitmap already.
+async function decode(file) {
+  // WebKit, which alone has no ImageDecoder, makes three copies of a bitmap whose pixels are read, and one of an image.
+  if (file instanceof Blob && !("ImageDecoder" in globalThis)) {
+    const image = await loadImage(file);
+    await image.decode();
+    const { naturalWidth: width, naturalHeight: height } = image;
+    return { drawable: image, width, height, close: () => closeImage(image) };
   }
-  const entry = lastDecoded;
-  clearTimeout(entry.timer);
-  const bitmap = await entry.promise;
-  const copy = createImageBitmap(bitmap, options);
-  clearTimeout(entry.timer);
-  entry.timer = setTimeout(() => entry === lastDecoded && dropDecoded(), DECODED_LIFETIME);
-  return copy;
+  const bitmap = await createImageBitmap(file, file instanceof Blob ? UPRIGHT : {});
+  const { width, height } = bitmap;
+  return { drawable: bitmap, width, height, close: () => bitmap.close() };
+}
+
+const sizes = ({ width, height }) => [width, height];
+export const sizeOf = (file) => withDecoded(file, sizes);
+
+// The picture at the size in which the page shows it.
+export const toBitmap = (file, side = SHOWN_SIDE) => withDecoded(file, (source) => shrink(source, side));
+
+function shrink(source, side) {
+  const factor = Math.min(1, side / Math.max(...sizes(source)));
+  const [width, height] = sizes(source).map((pixels) => Math.max(1, Math.round(pixels * factor)));
+  const context = whiteCanvas(width, height);
+  context.imageSmoothingQuality = "high";
+  context.drawImage(source.drawable, 0, 0, width, height);
+  return context.canvas.transferToImageBitmap();
+}
+
+function whiteCanvas(width, height) {
+  const context = new OffscreenCanvas(width, height).getContext("2d", { alpha: false, willReadFrequently: true });
+  context.fillStyle = "white";
+  context.fillRect(0, 0, width, height);
+  return context;
+}
+
+// `count` rows of the picture from row y on: {pixels: 4 bytes each, the last unused, order: "RGBX" or the like}. used: a
+// buffer of former rows.
+export const rowsOf = (file, y, count, used) =>
+  withDecoded(file, async (source) => {
+    const { drawable, width } = source;
+    source.context ??= whiteCanvas(width, count);
+    source.context.fillRect(0, 0, width, count);
+    source.context.drawImage(drawable, 0, -y);
+    return readCanvas(source.context, count, used);
+  });
+
+// A VideoFrame copies into memory that is there; getImageData takes new memory for each band, which is freed late.
+async function readCanvas(context, count, used = new ArrayBuffer(0)) {
+  const { width } = context.canvas;
+  if (!("VideoFrame" in globalThis)) return { pixels: context.getImageData(0, 0, width, count).data, order: "RGBX" };
+  const [stride, size] = [4 * width, 4 * width * count];
+  const pixels = new Uint8Array(used.byteLength < size ? new ArrayBuffer(size) : used, 0, size);
+  const frame = new VideoFrame(context.canvas, { timestamp: 0 });
+  await frame.copyTo(pixels, { rect: { x: 0, y: 0, width, height: count }, layout: [{ offset: 0, stride }] });
+  const order = frame.format;
+  frame.close();
+  return { pixels, order };
+}
+
+async function loadImage(blob) {
+  const image = new Image();
+  // any type of image will do, because the browser looks at the bytes
+  image.src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
+  await new Promise((resolve, reject) => Object.assign(image, { onload: resolve, onerror: reject })).catch((error) => {
+    closeImage(image);
+    throw error;
+  });
+  return image;
+}
+
+function closeImage(image) {
+  URL.revokeObjectURL(image.src);
+  image.src = "";
 }
 
 // [width, height] from the picture's header, or null. The header is read before decoding, because a small file may
 // claim more pixels than memory holds.
 export async function claimedSizeOf(blob) {
-  const image = new Image();
-  // any type of image will do, because the browser looks at the bytes
-  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
-  const size = new Promise((resolve) => {
-    image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
-    image.onerror = () => resolve(null);
-  });
-  image.src = src;
-  return size.finally(() => URL.revokeObjectURL(src));
+  const image = await loadImage(blob).catch(() => null);
+  if (!image) return null;
+  const { naturalWidth: width, naturalHeight: height } = image;
+  closeImage(image);
+  return width ? [width, height] : null;
 }
 
 // An id that is equal for equal files.

@@ -1,11 +1,12 @@
 // Caches the page for visits without an internet connection. File names contain digests, so a cached file never
 // changes; only for the page itself the network is asked first. Files of the previous version stay, because a tab may
 // still show that version. The page caches weights (siteanswers.js). A line before this script sets `writtenSite`:
-// {version, core: names of files to cache at once, names: of all files}.
+// {version, core: names of the files to cache at once, names: of all files}.
 
 const SITE = globalThis.writtenSite;
 const FILES_CACHE = "attention-playground-files";
 const NETWORK_TIMEOUT = 3000; // ms until the cached page is shown, if the network does not answer
+const UNCHANGING = /^(?!weights\/).*-[0-9a-f]{12}\.\w+$/; // the name of a file of this version or of another one
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
@@ -14,32 +15,33 @@ addEventListener("fetch", (event) => {
   const isOurs = request.url.startsWith(registration.scope) && request.method === "GET";
   if (!isOurs) return;
   if (request.mode === "navigate") event.respondWith(answerWithPage(request));
-  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request));
+  else if (UNCHANGING.test(nameOf(request.url))) event.respondWith(answerWithFile(request));
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
-const isPage = (name) => name === "./" || name.endsWith(".html"); // the page's name has no digest
 const openCache = () => caches.open(FILES_CACHE);
 
+// The page comes last: it is kept only with all files that it names.
 async function keepCore() {
   const cache = await openCache();
   for (const name of SITE.core) {
     const url = new URL(name, registration.scope).href;
-    if (isPage(name) || !(await cache.match(url))) await cache.add(new Request(url, { cache: "no-cache" }));
+    if (!(await cache.match(url))) await cache.add(url);
   }
+  await cache.add(new Request("about.html", { cache: "no-cache" }));
+  const page = await fetch(registration.scope, { cache: "no-cache" });
+  const text = await page.clone().text();
+  if (!SITE.core.every((name) => text.includes(name))) throw new Error("The host still gives another version's page.");
+  await cache.put(registration.scope, page);
 }
 
 async function answerWithPage(request) {
-  const cache = await openCache();
-  const page = registration.scope;
-  const network = fetch(request).then((answer) => {
-    if (answer.ok && nameOf(request.url) === "") cache.put(page, answer.clone());
-    return answer;
-  });
+  const network = fetch(request, { cache: "no-cache" });
   const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), NETWORK_TIMEOUT));
-  return Promise.race([network, timeout]).catch(
-    async () => (await cache.match(request.url.split(/[?#]/)[0])) ?? (await cache.match(page)) ?? network,
-  );
+  return Promise.race([network, timeout]).catch(async () => {
+    const cache = await openCache();
+    return (await cache.match(request.url.split(/[?#]/)[0])) ?? (await cache.match(registration.scope)) ?? network;
+  });
 }
 
 async function answerWithFile(request) {

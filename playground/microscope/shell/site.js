@@ -15,7 +15,6 @@ import { canCompute, computeHere, createPageAnswers, ownPicture } from "./sitean
 
 const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
-const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
@@ -93,9 +92,11 @@ function onModelArrived(model) {
 async function keepForOffline() {
   const footer = document.getElementById("foot");
   if (!("serviceWorker" in navigator) || !site.offline) return;
-  const hadController = navigator.serviceWorker.controller;
+  let hadController = Boolean(navigator.serviceWorker.controller);
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (hadController) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
+    const action = { label: "load it", act: () => location.reload() };
+    if (hadController) notify(NEW_VERSION, { action, stays: "always" });
+    hadController = true;
   });
   const controllerChange = new Promise((resolve) =>
     navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }),
@@ -139,6 +140,6 @@ beginPage({
     read: readFile,
     fileAt: siteFile,
   }),
-  toolbar: { kept: STAYS_HERE, sheets: { models: fillModels } },
+  toolbar: { kept: "keptFolder", sheets: { models: fillModels } },
 });
 whenLoaded(() => setTimeout(keepForOffline));

@@ -1,26 +1,23 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
+import { seeWords } from "../lens/words.js";
 import { fetchFile } from "./http.js";
 import { ownPictures } from "./own.js";
-import { claimedSizeOf, hexOf, idOf, smallPicture, toBitmap } from "./readable.js";
+import { claimedSizeOf, hexOf, idOf, sizeOf, smallPicture, toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
-const SIDES_RULE = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
-const RESIZE_ADVICE = "crop or resize it.";
 const OPENING_TIMEOUT = 20_000; // ms; hostile files may take forever to decode
-const UNREADABLE =
-  "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
-  "in some browsers.";
-
-const SLOW_FILE = "This browser takes too long to open that file.";
+const HEIC_START = /^ftyp(hei|hev|mif1|msf1)/; // of the bytes from 4 on
 const SAMPLES_ALONE = "This page was written without a network, and shows its samples alone.";
 
 const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
+// word, values: of seeWords, so that the page says it in the reader's language
+const refuseFile = (status, word, values) => jsonResponse({ says: seeWords("en", word, values), word, values }, status);
 
 // kept: see createKeptWeights; catalogueFrom(list): makes the catalogue of choice.js from the list of samples;
 // arrived(model): called when a model has been downloaded; wall, teach: files of these pages.
@@ -60,7 +57,7 @@ export function createPageAnswers({
       const answer = openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
       return Promise.race([
         answer,
-        new Promise((resolve) => setTimeout(() => resolve(refuse(SLOW_FILE, 415)), OPENING_TIMEOUT)),
+        new Promise((resolve) => setTimeout(() => resolve(refuseFile(415, "slowFile")), OPENING_TIMEOUT)),
       ]);
     },
   };
@@ -74,16 +71,16 @@ export function createPageAnswers({
 }
 
 async function openHere(blob, name) {
+  const isHeic = HEIC_START.test(await blob.slice(4, 12).text());
+  const refuseUnreadable = () => refuseFile(415, isHeic ? "heic" : "unreadable");
   const claimedSize = await claimedSizeOf(blob);
-  if (!claimedSize) return refuse(UNREADABLE, 415);
-  if (Math.min(...claimedSize) < LEAST_SIDE)
-    return refuse(`${SIDES_RULE}, and this one is ${claimedSize.join(" × ")}: ${RESIZE_ADVICE}`, 415);
+  if (!claimedSize) return refuseUnreadable();
+  if (Math.min(...claimedSize) < LEAST_SIDE) return refuseFile(415, "wrongSides", { size: claimedSize.join(" × ") });
   const pixels = claimedSize[0] * claimedSize[1];
-  if (pixels > MOST_PIXELS)
-    return refuse(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
+  if (pixels > MOST_PIXELS) return refuseFile(413, "manyPixels", { count: String(Math.round(pixels / 1e6)) });
   const bitmap = await toBitmap(blob).catch(() => null);
-  if (!bitmap) return refuse(UNREADABLE, 415);
-  const { width, height } = bitmap;
+  if (!bitmap) return refuseUnreadable();
+  const [width, height] = await sizeOf(blob);
   const thumb = await smallPicture(bitmap);
   bitmap.close();
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });

@@ -125,7 +125,8 @@ export function createToolbar(root, host) {
 
   function fillWithOpening(box, signal) {
     const { labelled, kept } = hostNow;
-    fillOpenPicture(box, { take: takeFiles, labelled, kept, takeLabelled: ownPictures.openLabelled, signal });
+    const { language } = face;
+    fillOpenPicture(box, { take: takeFiles, labelled, kept, takeLabelled: ownPictures.openLabelled, signal, language });
   }
 
   const fillWithModels = (box, _, target = choice) =>
@@ -227,13 +228,22 @@ export function createToolbar(root, host) {
     wait(pictures.length);
     for (const file of pictures) {
       try {
-        await ownPictures.open(file);
+        const { isGrey } = await ownPictures.open(file);
+        if (isGrey) notify(seeWords(face.language, "greyTrace"), { stays: true });
       } catch (trouble) {
-        const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
+        const sentence = sentenceOf(trouble);
         notify(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence, { stays: true });
       }
       wait(-1);
     }
+  }
+
+  // The server's sentences, and those of a .trace, are English.
+  function sentenceOf({ status, says, body }) {
+    const words = (key, values) => seeWords(face.language, key, values);
+    if (!status) return words("notArrived");
+    if (body?.word) return words(body.word, body.values);
+    return face.language === "en" ? says : words("refusedFile", { says });
   }
 
   // ---- the choice
@@ -271,7 +281,11 @@ export function createToolbar(root, host) {
   choice.follow(onChoice);
   ownPictures.follow(draw);
   face.follow(draw);
-  takeDroppedAndPasted(takeFiles, () => !hostNow.hidden);
+  takeDroppedAndPasted(
+    takeFiles,
+    () => !hostNow.hidden,
+    (key) => seeWords(face.language, key),
+  );
   draw();
 
   return {

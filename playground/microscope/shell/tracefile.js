@@ -72,16 +72,17 @@ const areFinite = (values, dtype) =>
 // The record of a file in the album (own.js).
 export async function openTraceFile(file) {
   const bitmap = await pictureIn(checkTraceFile(new Uint8Array(await file.arrayBuffer())));
+  const isGrey = !bitmap;
   const thumb = await smallPicture(bitmap ?? new OffscreenCanvas(1, 1));
   bitmap?.close();
-  return { id: `t${await idOf(file)}`, title: file.name, thumb };
+  return { id: `t${await idOf(file)}`, title: file.name, thumb, isGrey };
 }
 
 // null where the file has no picture that this browser can show
 async function pictureIn({ section }) {
   const blob = new Blob([section("picture") ?? ""]);
   const sides = blob.size ? await claimedSizeOf(blob) : null;
-  return sides && Math.max(...sides) <= MOST_PICTURE_SIDE ? toBitmap(blob).catch(() => null) : null;
+  return sides && Math.max(...sides) <= MOST_PICTURE_SIDE ? toBitmap(blob, MOST_PICTURE_SIDE).catch(() => null) : null;
 }
 
 async function traceOf({ id, blob, title: fileName }) {

@@ -2,6 +2,8 @@
 // here and in Python, whoever changes them. A query is [row, column], or the name of a prefix token.
 import { make } from "../drawing/dom.js";
 import { createLens } from "../lens/lens.js";
+import { languageOf } from "../words/languages.js";
+import { aloneIn, heldSource, heldTrace, shadowOf } from "./element.js";
 
 const SHARED = ["layer", "head", "query"];
 
@@ -15,12 +17,13 @@ export const lensWidget = (styles) => ({
       if (changed.length) model.save_changes();
     };
     let pointed = String(model.get("query")); // the query on show
-    const lens = createLens(placeIn(el, styles), {
-      source: {
-        offers: [],
-        layers: async () => bytesOf(model.get("numbers")),
-        picture: async () => createImageBitmap(new Blob([bytesOf(model.get("picture"))])),
-      },
+    const picture = createImageBitmap(new Blob([bytesOf(model.get("picture"))]));
+    const numbers = bytesOf(model.get("numbers"));
+    const root = shadowOf(el.appendChild(make("div")), styles);
+    const lens = createLens(root.appendChild(make("div")), {
+      source: heldSource(numbers, picture),
+      see: aloneIn(() => languageOf(navigator.languages ?? [])),
+      ui: { guest: true },
       link: null,
       onView: ({ layer, head }) => tell({ layer, head }),
       onQuery: (query) => {
@@ -33,23 +36,13 @@ export const lensWidget = (styles) => ({
         lens.update({ view: { ...lens.view, ...inPython(), locked: false }, hovers: false });
     };
     for (const name of SHARED) model.on(`change:${name}`, follow);
-    const title = model.get("title");
-    lens.show({ main: { id: "held", title: "", picture: { id: "picture", title } }, view: inPython() });
+    lens.show({ main: heldTrace(numbers, model.get("title")), view: inPython() });
     return () => {
       for (const name of SHARED) model.off(`change:${name}`, follow);
       lens.destroy();
     };
   },
 });
-
-// A place whose styles are its own.
-function placeIn(el, styles) {
-  const root = el.appendChild(make("div")).attachShadow({ mode: "open" });
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(styles);
-  root.adoptedStyleSheets = [sheet];
-  return root.appendChild(make("div"));
-}
 
 const queryOfText = (text) => (text.includes(",") ? text.split(",").map(Number) : text);
 

@@ -9,14 +9,14 @@ import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
 import { tokenOf, upperLayer } from "../core/view.js";
-import { toBitmap } from "./readable.js";
+import { rowsOf, toBitmap } from "./readable.js";
 
-const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const MOST_PASSES = 3;
 const MOST_PASS_BYTES = 8e6; // most bytes of stored passes, without the latest; a dropped pass runs again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
 const CUT_PATTERN = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
+const UNREADABLE_NOW = "This browser can't open that picture any more.";
 const LEAST_LENGTH = 1e-12; // feature vectors shorter than this count as this long
 
 // An error with a sentence that the stage shows.
@@ -39,6 +39,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     if (data.error && data.id === null) networks.delete(data.model);
     const job = runningJobs.get(data.id);
     if (!job) return;
+    if (data.rows) return sendRows(data.id, job, data.rows);
     if (data.error || data.stopped || data.done) runningJobs.delete(data.id);
     if (data.error) job.onFailure(new RequestError(data.error, 500));
     else if (data.stopped) job.onFailure(stoppedError());
@@ -53,11 +54,22 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     runningJobs.clear();
   }
 
-  function startJob(message, onMessage, onFailure, transfer = []) {
+  // file(): promises the picture, of which the worker asks for rows. The page decodes it, because a worker frees the
+  // memory of decoded pictures late.
+  function startJob(message, onMessage, onFailure, file = null) {
     const id = ++lastId;
-    runningJobs.set(id, { onMessage, onFailure });
-    worker.postMessage({ ...message, id }, transfer);
+    runningJobs.set(id, { onMessage, onFailure, file });
+    worker.postMessage({ ...message, id });
     return id;
+  }
+
+  async function sendRows(id, { file }, place) {
+    try {
+      const { pixels, order } = await rowsOf(await file(), ...place);
+      worker.postMessage({ what: "rows", id, pixels, order }, [pixels.buffer]);
+    } catch (error) {
+      worker.postMessage({ what: "rows", id, trouble: error.message || UNREADABLE_NOW });
+    }
   }
 
   // A promise that resolves when the worker has this network. If fetching fails, the next request tries again.
@@ -109,13 +121,11 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     try {
       await bringNetwork(trace.model);
       if (pass.attempt !== attempt) return; // the pass was cancelled meanwhile
-      const { id, file } = trace.private_picture;
-      const bitmap = await decodePicture(await file());
-      if (pass.attempt !== attempt) return bitmap.close();
-      const message = { what: "pass", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
+      const message = { what: "pass", model: trace.model, picture: sizeAndId(trace), grid: trace.grid };
       const onMessage = (answer) => takeMessage(pass, answer);
       const onFailure = (error) => failPass(pass, error);
-      pass.id = startJob({ ...message, scale: trace.scale, cuts: trace.cut }, onMessage, onFailure, [bitmap]);
+      const job = { ...message, scale: trace.scale, cuts: trace.cut };
+      pass.id = startJob(job, onMessage, onFailure, trace.private_picture.file);
     } catch (error) {
       failPass(pass, error);
     }
@@ -218,10 +228,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 
   async function lookInside(trace, { layer, head, query }, signal) {
     await bringNetwork(trace.model);
-    const { id, file } = trace.private_picture;
-    const bitmap = await decodePicture(await file());
     const token = tokenOf(query, shapeOf(trace));
-    const message = { what: "inside", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
+    const message = { what: "inside", model: trace.model, picture: sizeAndId(trace), grid: trace.grid };
     const place = { layer, head, token };
     return new Promise((resolve, reject) => {
       const onMessage = ({ done: { arrays, ...numbers } }) =>
@@ -229,7 +237,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
           ...numbers,
           ...Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, decodeHalves(x)])),
         });
-      const job = startJob({ ...message, scale: trace.scale, cuts: trace.cut, place }, onMessage, reject, [bitmap]);
+      const whole = { ...message, scale: trace.scale, cuts: trace.cut, place };
+      const job = startJob(whole, onMessage, reject, trace.private_picture.file);
       signal?.addEventListener("abort", () => {
         worker.postMessage({ what: "stop", id: job });
         reject(stoppedError());
@@ -290,12 +299,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const parts = await Promise.all(wantedLayers.map((layer) => requestPart(trace, layer, signal)));
       return packOf(trace, wantedLayers, parts);
     },
-    picture: async ({ private_picture: { file, width, height } }) => {
-      const factor = Math.min(1, SHOWN_SIDE / Math.max(width, height));
-      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * factor)));
-      const resize = factor < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
-      return toBitmap(await file(), resize);
-    },
+    picture: async ({ private_picture: { file } }) => toBitmap(await file()),
     features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
     rollout: (trace, query, { signal } = {}) => requestRollout(trace, tokenOf(query, shapeOf(trace)), signal),
@@ -364,11 +368,7 @@ export function lateWorker(createWorker, silentSentence) {
   };
 }
 
-// Decodes a picture in the page, because a worker frees the memory of decoded pictures late.
-const decodePicture = (file) =>
-  toBitmap(file).catch((error) => {
-    throw new RequestError(error.message, 500);
-  });
+const sizeAndId = ({ private_picture: { id, width, height } }) => ({ id, width, height });
 
 // Resolves in the next turn of the event loop, so that repeated requests let frames be drawn in between.
 const inNextTask = (value) => new Promise((resolve) => setTimeout(() => resolve(value)));

@@ -112,6 +112,30 @@ export const SEE_EN = {
   moreAbout: "More about …",
   inEnglish: "",
   quizTotal: "{rightCount} of {answered} right, {count} questions in all. Nothing is kept or sent.",
+  // ---- your own photograph
+  chooseFiles: "Choose files",
+  choosePictures: "Choose pictures",
+  takePhoto: "Take a photo",
+  useCamera: "Use the camera",
+  noCamera: "The camera can't be used: the browser has none, or is not allowed to use it.",
+  dropNote: "Or drop one on this page, or paste it; also a .trace, which stays in this browser.",
+  dropHere: "Drop your picture",
+  byNumber: "Or by its number: {count} {what}",
+  keptApp:
+    "This browser keeps your pictures until you forget them; Safari, for seven days without a visit. The server holds photographs in memory while you are here.",
+  keptFolder:
+    "Your photograph stays here: it is looked at in this browser, and sent to nobody. The browser keeps it until you forget it; Safari, for seven days without a visit.",
+  notKept: "This browser keeps nothing of this page: your pictures are here until you close or reload it.",
+  unreadable:
+    "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only in some browsers.",
+  heic: "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or let the iPhone take JPEG: Settings, Camera, Formats, Most Compatible.",
+  slowFile: "This browser takes too long to open that file.",
+  wrongSides: "A picture's sides may be from 8 to 20,000 pixels, and this one is {size}: crop or resize it.",
+  manyPixels: "The picture has {count} million pixels: make it smaller first.",
+  largeFile: "The file has {size} MB. At most {most} MB can be opened.",
+  greyTrace: "This .trace has no picture that this browser can show: its patches are grey.",
+  notArrived: "The picture did not arrive: the server can't be reached. Try it again.",
+  refusedFile: "The file can't be opened: {says}",
 };
 
 export const HABITS_EN = {};

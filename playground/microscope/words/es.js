@@ -112,6 +112,31 @@ export const SEE_ES = {
   moreAbout: "Más sobre esto, en inglés…",
   inEnglish: "Esta lección solo existe en inglés.",
   quizTotal: "Respuestas correctas: {rightCount} de {answered}. Preguntas: {count}. No se guarda ni se envía nada.",
+  // ---- your own photograph
+  chooseFiles: "Elegir archivos",
+  choosePictures: "Elegir imágenes",
+  takePhoto: "Hacer una foto",
+  useCamera: "Usar la cámara",
+  noCamera: "No se puede usar la cámara: el navegador no tiene ninguna o no tiene permiso.",
+  dropNote: "O arrastre una a esta página, o péguela; también un .trace, que se queda en este navegador.",
+  dropHere: "Suelte aquí su imagen",
+  byNumber: "O por su número: {count} {what}",
+  keptApp:
+    "Este navegador guarda sus imágenes hasta que usted las borre; Safari, durante siete días sin visita. El servidor tiene las fotos en memoria mientras usted está aquí.",
+  keptFolder:
+    "Su foto se queda aquí: se mira en este navegador y no se envía a nadie. El navegador la guarda hasta que usted la borre; Safari, durante siete días sin visita.",
+  notKept: "Este navegador no guarda nada de esta página: sus imágenes están aquí hasta que la cierre o la recargue.",
+  unreadable:
+    "Este navegador no puede abrir ese archivo como imagen. JPEG, PNG, WebP, AVIF y GIF funcionan en todos; HEIC y TIFF, solo en algunos.",
+  heic: "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el iPhone tome JPEG: Ajustes, Cámara, Formatos, Más compatible.",
+  slowFile: "Este navegador tarda demasiado en abrir ese archivo.",
+  wrongSides:
+    "Los lados de una imagen pueden medir de 8 a 20 000 píxeles, y esta mide {size}: recórtela o cambie su tamaño.",
+  manyPixels: "La imagen tiene {count} millones de píxeles: hágala antes más pequeña.",
+  largeFile: "El archivo tiene {size} MB. Se pueden abrir como máximo {most} MB.",
+  greyTrace: "Este .trace no tiene ninguna imagen que este navegador pueda mostrar: sus parches son grises.",
+  notArrived: "La imagen no llegó: no se puede contactar con el servidor. Inténtelo otra vez.",
+  refusedFile: "El archivo no se puede abrir. En inglés: {says}",
 };
 
 export const PAGES_ES = {

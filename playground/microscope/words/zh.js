@@ -111,6 +111,30 @@ export const SEE_ZH = {
   moreAbout: "进一步了解（英文）：",
   inEnglish: "这一课只有英文版。",
   quizTotal: "已答 {answered} 题，答对 {rightCount} 题，共 {count} 题。不保存，也不发送任何内容。",
+  // ---- your own photograph
+  chooseFiles: "选择文件",
+  choosePictures: "选择图片",
+  takePhoto: "拍照",
+  useCamera: "使用摄像头",
+  noCamera: "无法使用摄像头：浏览器没有摄像头，或不允许使用。",
+  dropNote: "也可以把图片拖到本页或粘贴进来；.trace 文件也行，它只留在这个浏览器里。",
+  dropHere: "把图片放在这里",
+  byNumber: "或按编号：{count} {what}",
+  keptApp:
+    "这个浏览器会保存你的图片，直到你让它忘记；Safari 在七天没有访问后会清除。你在这里时，服务器只在内存中保留照片。",
+  keptFolder:
+    "你的照片留在这里：只在这个浏览器里查看，不发给任何人。浏览器会保存它，直到你让它忘记；Safari 在七天没有访问后会清除。",
+  notKept: "这个浏览器不为本页保存任何东西：关闭或重新加载本页后，你的图片就没有了。",
+  unreadable:
+    "这个浏览器无法把该文件作为图片打开。JPEG、PNG、WebP、AVIF 和 GIF 到处可用；HEIC 和 TIFF 只有部分浏览器支持。",
+  heic: "这个浏览器打不开该文件：HEIC 可用 Safari 打开。请先存为 JPEG，或让 iPhone 拍 JPEG：设置、相机、格式、兼容性最佳。",
+  slowFile: "这个浏览器打开该文件用时太长。",
+  wrongSides: "图片的边长须为 8 到 20,000 像素，而这张是 {size}：请裁剪或缩放。",
+  manyPixels: "这张图片有 {count} 百万像素：请先缩小。",
+  largeFile: "该文件有 {size} MB，最多只能打开 {most} MB。",
+  greyTrace: "这个 .trace 没有此浏览器能显示的图片：它的图块是灰色的。",
+  notArrived: "图片没有送到：连不上服务器。请再试一次。",
+  refusedFile: "该文件打不开。英文说明：{says}",
 };
 
 export const PAGES_ZH = {

@@ -35,6 +35,7 @@ from playground.ui.site.page import (
     SHARED_PAGE_FILES,
     STYLES,
     icon_png,
+    manifest,
     page_html,
     preload_tags,
     put_font,
@@ -45,7 +46,6 @@ from playground.version import __version__, cite, repository
 DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
 APP_COMMAND = {"command": "make run", "where": "in a copy of its repository"}
 STAYS_HERE = "Your own photograph is looked at in your browser, and sent to nobody."
-MANIFEST = '<link rel="manifest" href="manifest.webmanifest">'
 FOOT = "Attention Playground: where each patch of a picture looks, in a real Vision Transformer."
 EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
@@ -113,7 +113,7 @@ def write(
     begin["font"] = put_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
-    icon, touch_icon = folder.put("icon.svg", ICON.encode()), folder.put("icon.png", icon_png(512))
+    icon, touch_icon = folder.put("icon.svg", ICON.encode()), folder.put("icon.png", icon_png())
     engine_files = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
@@ -132,11 +132,10 @@ def write(
     picture, opening_file = views[0]
     preview, preview_tags = _write_preview(folder, base)
     page = page_html(
-        script=script, styles=styles, icon=icon, touch_icon=touch_icon, policy=_policy(code),
-        description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
+        script=script, styles=styles, icon=icon, touch_icon=touch_icon, manifest="manifest.webmanifest",
+        policy=_policy(code), description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
-        head=f"{preview_tags}{MANIFEST}\n"
-        + preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
+        head=preview_tags + preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
             "toolbar": toolbar_data(
@@ -157,13 +156,13 @@ def write(
         base=escape(base), script=lost_script, pages=" ".join((*PAGES, "story")), foot=_foot(escape(base))
     )
     folder.put_plain("404.html", lost.encode())
-    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon, touch_icon)).encode())
+    folder.put_plain("manifest.webmanifest", manifest(icon, touch_icon, "./"))
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
     first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
-    core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
+    core_files = [*first_files, *filter(None, [begin["font"]]), *engine_files.values()]
     former_names = _names_of_edition(out / "sw.js")
-    folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
+    folder.put_plain("sw.js", _service_worker(core_files, folder.names, page).encode())
     _drop_old(folder, former_names)
     write_for(host, out, preview)
     return out
@@ -225,17 +224,6 @@ def _write_embed_package(folder: Folder) -> None:
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
 
 
-def _manifest(icon: str, touch_icon: str) -> dict:
-    return {
-        "name": "Attention Playground", "short_name": "Attention", "start_url": "./", "scope": "./",
-        "display": "standalone", "background_color": "#131318", "theme_color": "#131318",
-        "icons": [
-            {"src": icon, "sizes": "any", "type": "image/svg+xml"},
-            {"src": touch_icon, "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
-        ],
-    }  # fmt: skip
-
-
 def _licences(names: Sequence[str]) -> str:
     """The authors and licences of the weights, and the changes made to the weights, as Markdown."""
     from playground.models.engine_file import header
@@ -252,11 +240,10 @@ def _licences(names: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _service_worker(core_files: list[str], names: list[str]) -> str:
+def _service_worker(core_files: list[str], names: list[str], page: str) -> str:
     """The service worker's script, with the core files, which it caches first, and all file names of this version."""
-    listed_names = [name for name in names if not name.startswith(("weights/", "embed/"))]
-    version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
-    settings = json.dumps({"version": version, "core": core_files, "names": listed_names})
+    version = sha256(repr((sorted(names), page, __version__)).encode()).hexdigest()[:12]
+    settings = json.dumps({"version": version, "core": core_files, "names": names})
     return f"self.writtenSite = {settings};\n{bundle('shell/serviceworker.js')}"
 
 

@@ -27,9 +27,8 @@ tags: [attention, vision-transformer, visualization, education]
 {description} Networks run in the visitor's browser; no photograph leaves it.
 [LICENCES.md](LICENCES.md) names whose weights and pictures these are.
 """
-# Names with a digest never change their content; the other files are asked for each time
+# Names with a digest never change their content; of the other files Netlify itself says max-age=0, must-revalidate
 NETLIFY_HEADERS = """/*
-  Cache-Control: public, max-age=0, must-revalidate
   X-Content-Type-Options: nosniff
 /samples/*
   Cache-Control: public, max-age=31536000, immutable

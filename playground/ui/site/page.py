@@ -44,7 +44,10 @@ PAGE_HTML = """<!doctype html>
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
 {head}
-<link rel="icon" href="{icon}"><link rel="apple-touch-icon" href="{touch_icon}"><link rel="stylesheet" href="{styles}">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#131318">
+<link rel="manifest" href="{manifest}"><link rel="icon" href="{icon}"><link rel="apple-touch-icon" href="{touch_icon}">
+<link rel="stylesheet" href="{styles}">
 <script type="module" src="{script}" {data}></script>
 </head><body>
 <header id="toolbar"><div class="toolbar" data-toolbar></div></header>
@@ -67,15 +70,27 @@ def preload_tags(*addresses: str) -> str:
     return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{escape(one)}">' for one in addresses)
 
 
-def icon_png(side: int) -> bytes:
+def icon_png() -> bytes:
     """The icon as a phone's home screen takes it: without transparency or round corners of its own."""
-    image = Image.new("RGB", (side, side), "#131318")
+    image = Image.new("RGB", (512, 512), "#131318")
     for (x, y), colour in ICON_SQUARES.items():
-        corners = [round(number * side / 32) for number in (x, y, x + 8, y + 8)]
-        ImageDraw.Draw(image).rectangle([*corners[:2], corners[2] - 1, corners[3] - 1], fill=colour)
+        ImageDraw.Draw(image).rectangle([16 * x, 16 * y, 16 * x + 127, 16 * y + 127], fill=colour)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
+
+
+def manifest(icon: str, touch_icon: str, root: str) -> bytes:
+    """What a phone's home screen asks for. All addresses are relative to the manifest; `root`: the page's."""
+    record = {
+        "name": "Attention Playground", "short_name": "Attention", "start_url": root, "scope": root,
+        "display": "standalone", "background_color": "#131318", "theme_color": "#131318",
+        "icons": [
+            {"src": icon, "sizes": "any", "type": "image/svg+xml"},
+            {"src": touch_icon, "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
+        ],
+    }  # fmt: skip
+    return json.dumps(record).encode()
 
 
 def page_html(
@@ -84,6 +99,7 @@ def page_html(
     styles: str,
     icon: str,
     touch_icon: str,
+    manifest: str,
     data: Mapping[str, object],
     head: str,
     foot: str = "",
@@ -99,8 +115,7 @@ def page_html(
     )
     return PAGE_HTML.format(
         policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, touch_icon=touch_icon,
-        styles=styles,
-        script=script, data=attributes, foot=foot,
+        manifest=manifest, styles=styles, script=script, data=attributes, foot=foot,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlencode, urljoin
 
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from playground.figures.bundle import stylesheet
 from playground.samples import samples
 from playground.serving import chosen, pictures, routes_figures, routes_samples, routes_traces, scripts
 from playground.ui.pages import PAGES
-from playground.ui.site.page import ICON, STYLES, icon_png, page_html, preload_tags, put_font, toolbar_data
+from playground.ui.site.page import ICON, STYLES, icon_png, manifest, page_html, preload_tags, put_font, toolbar_data
 
 SCRIPT = "shell/served.js"
 FONT_FACE = '@font-face{{font-family:"Source Sans";src:url({file});font-weight:200 900;font-display:swap}}\n'
@@ -27,11 +28,13 @@ def _files() -> dict[str, str]:
     shelf = scripts.page_files
     font = put_font(shelf)
     face = FONT_FACE.format(file=font.rpartition("/")[2]) if font else ""
+    icon, touch_icon = shelf.put("icon.svg", ICON.encode()), shelf.put("icon.png", icon_png())
     return {
         "font": font,
         "styles": shelf.put("page.css", (face + stylesheet(*STYLES)).encode()),
-        "icon": shelf.put("icon.svg", ICON.encode()),
-        "touch_icon": shelf.put("icon.png", icon_png(180)),
+        "icon": icon,
+        "touch_icon": touch_icon,
+        "manifest": shelf.put("page.webmanifest", manifest(Path(icon).name, Path(touch_icon).name, "../../")),
     }
 
 
@@ -59,7 +62,7 @@ def page(request: Request) -> Response:
     early = preload_tags(*(f"./{one}" for one in first))
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"],
-        icon=files["icon"], touch_icon=files["touch_icon"],
+        icon=files["icon"], touch_icon=files["touch_icon"], manifest=files["manifest"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">\n{early}',
         data={"toolbar": toolbar_data()},
     ).encode()  # fmt: skip

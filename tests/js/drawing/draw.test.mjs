@@ -32,7 +32,21 @@ test("asking patch and brightest one are framed where they lie; the number stand
   ]);
   const [[text, x, y]] = argumentsOf(context, "fillText");
   assert.equal(text, "13 %");
-  assert.ok(x > 80 && y > 40 && y < 60, `at ${x} ${y}`);
+  assert.ok(x > 80 && y > 40 && y < 80, `at ${x} ${y}`);
   const [atEdge] = argumentsOf(picture({ tag: { patch: 17, text: "13 %", colour: ROLES.key } }), "fillRect");
   assert.ok(atEdge[0] + atEdge[2] <= 100, `at the right edge the number stands at the left: ${atEdge}`);
+});
+
+test("the share of an outlined place lies inside the picture and not on the asking patch", () => {
+  for (let place = 0; place < ROWS * COLUMNS; place++) {
+    const [row, column] = [Math.floor(place / COLUMNS), place % COLUMNS];
+    for (let mark = 0; mark < ROWS * COLUMNS; mark++) {
+      const tag = { patch: place, text: "13 %", colour: ROLES.key, outline: [[row, column, row + 1, column + 1]] };
+      const [left, top, width, height] = argumentsOf(picture({ mark, tag }), "fillRect").at(-1);
+      const [x, y] = [20 * (mark % COLUMNS), 20 * Math.floor(mark / COLUMNS)];
+      const meets = left < x + 20 && left + width > x && top < y + 20 && top + height > y;
+      assert.ok(left >= 0 && left + width <= WIDTH && top >= 0 && top + height <= HEIGHT, `${place} ${mark}`);
+      assert.ok(!meets, `the tag of ${place} lies on ${mark}`);
+    }
+  }
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+globalThis.location = /** @type {any} */ ({ search: "" });
+
 import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
+import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { aFile, aPlace } from "./page.mjs";
 
 const namesOf = (files) => files.map((file) => file.name);
@@ -14,7 +17,7 @@ function aSheet(overrides = {}) {
     labelled: null,
     signal: new AbortController().signal,
   };
-  fillOpenPicture(box, { ...options, ...overrides });
+  fillOpenPicture(box, { language: "en", ...options, ...overrides });
   return { box, taken: takenNames, inputs: [...box.querySelectorAll("input[type=file]")] };
 }
 
@@ -46,4 +49,11 @@ test("on a phone the camera comes first, beside a plain chooser of several files
     ["environment", false],
     [null, true],
   ]);
+});
+
+test("the sheet speaks the reader's language, and says so where the browser stores nothing", () => {
+  assert.match(aSheet({ language: "de" }).box.textContent, /Dateien wählen.*Safari sieben Tage/s);
+  ownPictures.isStored = false;
+  assert.match(aSheet().box.textContent, /keeps nothing/);
+  ownPictures.isStored = true;
 });

@@ -93,10 +93,20 @@ function aWorker(decode) {
 const UNREADABLE_SEED = 40; // the seed of a picture that cannot be decoded
 globalThis.createImageBitmap = async ({ seed }) => {
   if (seed === UNREADABLE_SEED) throw new Error("The source image could not be decoded.");
-  return { seed, close() {} };
+  return { seed, width: 60, height: 40, close() {} };
 };
-const pixelsOf = (_, { seed }, height, width) =>
-  Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * seed));
+globalThis.OffscreenCanvas = class {
+  getContext = () => ({
+    canvas: {},
+    fillRect() {},
+    drawImage: ({ seed }) => Object.assign(this, { seed }),
+    getImageData: () => ({ data: Uint8ClampedArray.of(this.seed, 0, 0, 0) }),
+  });
+};
+async function pixelsOf(_t, _picture, readRows, height, width) {
+  const [seed] = (await readRows(0, 1)).pixels;
+  return Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * seed));
+}
 
 function aSource({ decode = pixelsOf, ...overrides } = {}) {
   const worker = aWorker(decode);
