@@ -46,6 +46,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "installation": [],
     "microscope": ["--few"],
     "phone": ["--help"],
+    "photograph": ["--help"],
     "place": ["--help"],
     "screenshots": ["--folder", "{}", "see"],
     "site": ["--times", "1"],

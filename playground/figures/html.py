@@ -166,7 +166,8 @@ def _page(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(LOADER)} {policy_source(script)}",
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; "
+        f"script-src {policy_source(LOADER)} {policy_source(script)}",
         title=html.escape(f"Attention in {name}: {model(trace)}{opening}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()

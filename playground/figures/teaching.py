@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from playground.figures.bundle import NO_REQUESTS, bundle, in_base64, policy_source, stylesheet
+from playground.figures.html import LOADER
 from playground.lessons import teaching
 from playground.lessons.teaching import ASKING_TOKEN, COMMA_LANGUAGES, TOKENS, VALUES, local, sheet_words
 from playground.numbers import percent
@@ -217,7 +218,7 @@ def page(title: str, deck: Deck) -> str:
         *(_mount_script(name, script.code) for name, script in scripts_used.items()),
         bundle("lessons/slides.js"),
     ]
-    all_scripts = [*module_scripts, bundle("shell/lecture.js")] if deck.story else module_scripts
+    all_scripts = [*module_scripts, LOADER, bundle("shell/lecture.js")] if deck.story else module_scripts
     slides = [asdict(slide) for slide in deck.slides]
     content = {"slides": slides, "story": deck.story, "files": {**deck.files, **styles}, "scripts": scripts}
     return PAGE_TEMPLATE.format(

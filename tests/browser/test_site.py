@@ -83,6 +83,18 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
     assert visitor.page.evaluate("violations") == []
 
 
+def test_an_address_that_is_changed_by_hand_is_followed_with_its_face_also_from_a_lesson(somebody):
+    visitor = somebody("#model=bundled&sample=meadow&layer=4&head=1")
+    for words in ("face=see&layer=2&head=0", "page=by_hand", "face=lab&layer=3&head=2&model=bundled&sample=flock"):
+        visitor.page.evaluate("words => { location.hash = words; }", words)
+        if words.startswith("page"):
+            visitor.page.get_by_role("heading", name="By hand").wait_for()
+            continue
+        face, layer, head = re.match(r"face=(\w+)&layer=(\d)&head=(\d)", words).groups()
+        visitor.until(f"r => r.layer === {layer} && r.head === {head}")
+        visitor.page.locator(f'.lens[data-face="{face}"]').wait_for()
+
+
 def test_a_photograph_stays_in_the_browser(somebody):
     visitor = somebody("#model=bundled&sample=flock")
     sheet = visitor.unfold("photo")

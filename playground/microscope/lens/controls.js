@@ -110,11 +110,14 @@ function pointerLeft(lens, event) {
   page.schedule();
 }
 
+const ABOVE_FINGER = 40; // pixels: a finger that is dragged points above itself, for it hides what lies under it
+
 export function bindPointer(lens) {
   const { choice, data, page } = lens;
   for (const canvas of [page.refs.picture, page.refs.twin]) {
     const followPointer = (event) => {
-      Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
+      const above = event.type === "pointermove" && event.pointerType === "touch" ? ABOVE_FINGER : 0;
+      Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY - above, fresh: true });
       choice.everHovered = true;
       page.schedule(true);
     };

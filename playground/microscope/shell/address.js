@@ -117,13 +117,14 @@ export function linkTo(viewToLink) {
 const FACE_KEY = "attention-playground-face";
 const LANGUAGE_KEY = "attention-playground-language";
 
+const FACES = ["see", "lab"];
 const faceListeners = new Set();
 let chosenFace = null;
 let chosenLanguage = null;
 
 // The face (See or Lab) of an address. An address with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
-  if (words.face === "see" || words.face === "lab") return words.face;
+  if (FACES.includes(words.face)) return words.face;
   if (words.story || words.class === "yes") return "see"; // a class link opens in See
   const hasViewWords = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
   return hasViewWords ? "lab" : storedFace === "lab" ? "lab" : "see";
@@ -240,9 +241,13 @@ async function beginVisit(samples, page) {
   choice.open(parsed.choice, { view: viewNow(), quietly: true });
   const isLeaving = () => page.name !== "microscope" && isTraceFile(choice.now.mine); // it opens the microscope
   choice.follow((_, options) => options.quietly || isLeaving() || writeAddress({ step: true }));
-  window.addEventListener("popstate", () => readAgain({ keep: false }));
+  window.addEventListener("popstate", () => isSamePage() && readAgain({ keep: false }));
   markReady();
 }
+
+// Whether the address names the shown page; another page reads the address when it is shown.
+const isSamePage = () =>
+  location.pathname === page.path && (!isHashUsed || (readAddress().rest.page ?? "microscope") === page.name);
 
 // Reads an address that this module has not written: after another page has opened, or after Back or Forward.
 // `keepsView`: whether values of the view stay if their parameters are missing.
@@ -250,7 +255,9 @@ function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, story } = parsed;
   setPage({ settings, story, classLink: parsed.rest.class === "yes" });
-  if (story && page.name === "microscope") openFace().set("see"); // the story belongs to See
+  const isStory = story && page.name === "microscope"; // the story belongs to See
+  if (isStory) openFace().set("see");
+  else if (FACES.includes(settings.face)) openFace().set(settings.face);
   if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)

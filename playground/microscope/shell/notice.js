@@ -1,5 +1,5 @@
 // A short notice in a corner of the page, such as an error. A new notice replaces the former. It disappears by itself,
-// unless it `stays` or has an action's button.
+// unless it `stays` or has an action's button; "always" outlives what is shown.
 
 import { make } from "../drawing/dom.js";
 
@@ -7,8 +7,10 @@ const NOTICE_DURATION = 8000; // ms
 
 let box = null;
 let timer = 0;
+/** @type {boolean | "always"} */
 let isStaying = false;
 
+/** @param {string} sentence @param {{ action?: any, stays?: boolean | "always", closed?: () => void }} [options] */
 export function notify(sentence, { action = null, stays = false, closed: onClose = () => {} } = {}) {
   box ??= document.body.appendChild(make("div", { className: "attention-notice", role: "status" }));
   clearTimeout(timer);

@@ -24,16 +24,44 @@ MANIFEST_XML = """<?xml version="1.0" encoding="UTF-8"?>
 START_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Attention Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<style>body { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.5 system-ui, sans-serif }</style>
+<style>body {{ max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.5 system-ui, sans-serif }}
+section + section {{ border-top: 1px solid #8886 }}</style>
 </head><body><h1>Attention Playground</h1>
-<p>These open at once, without a network:</p>
-<ul><li><a href="see.html">A photograph</a>: point at it, and see where each patch looks</li>
-<li><a href="story.html">The story</a>: how one patch comes to look there, in fourteen scenes</li></ul>
-<p>All of it, with the lessons and a photograph of yours, needs Python on this machine: open <code>start.py</code> with
-it, or type <code>python3 start.py</code> in this folder. Browsers run the rest from a server alone, not from a
-file.</p>
+{parts}
 </body></html>
 """
+START_PART = """<section lang="{language}"><p><a href="see.html">{photograph}</a> · <a href="story.html">{story}</a></p>
+<p>{rest}</p></section>"""
+START_WORDS = {  # language -> two links that open at once, without a network; what needs Python
+    "en": (
+        "A photograph: point at it, and see where each patch looks", "The story in fourteen scenes",
+        "Lessons and a photo of yours need Python on this machine: open <code>start.py</code> with it, or type "
+        "<code>python3 start.py</code> in this folder. Browsers run the rest from a server alone, not from a file.",
+    ),
+    "de": (
+        "Ein Foto: zeigen Sie darauf und sehen Sie, wohin jedes Feld schaut", "Die Geschichte in vierzehn Szenen",
+        "Lektionen und ein eigenes Foto brauchen Python auf diesem Rechner: öffnen Sie <code>start.py</code> damit, "
+        "oder tippen Sie in diesem Ordner <code>python3 start.py</code>. Browser führen den Rest nur von einem Server "
+        "aus, nicht aus einer Datei.",
+    ),
+    "zh": (
+        "一张照片：指向任意一处，看每个图块在看哪里", "十四幕的故事",
+        "课程和你自己的照片需要本机装有 Python：用它打开 <code>start.py</code>，或在此文件夹中输入 "
+        "<code>python3 start.py</code>。其余部分浏览器只能从服务器运行，不能从文件运行。",
+    ),
+    "es": (
+        "Una fotografía: señálela y vea adónde mira cada parche", "La historia en catorce escenas",
+        "Las lecciones y una foto suya necesitan Python en este equipo: abra <code>start.py</code> con él, o escriba "
+        "<code>python3 start.py</code> en esta carpeta. Los navegadores ejecutan el resto solo desde un servidor, no "
+        "desde un archivo.",
+    ),
+    "fr": (
+        "Une photo&nbsp;: pointez-la et voyez où regarde chaque patch", "L’histoire en quatorze scènes",
+        "Les leçons et une photo à vous demandent Python sur cette machine&nbsp;: ouvrez <code>start.py</code> avec "
+        "lui, ou tapez <code>python3 start.py</code> dans ce dossier. Les navigateurs n’exécutent le reste que depuis "
+        "un serveur, pas depuis un fichier.",
+    ),
+}  # fmt: skip
 
 
 def stick(folder: Path) -> None:
@@ -46,7 +74,11 @@ def stick(folder: Path) -> None:
     (folder / "see.html").write_bytes(figure_files.file(subject, spec, "html"))
     (folder / "story.html").write_text(slides.slides(Here({}), scenes, "The story"), encoding="utf-8")
     (folder / "start.py").write_bytes(Path(start.__file__).read_bytes())
-    (folder / "START.html").write_text(START_HTML, encoding="utf-8")
+    parts = (
+        START_PART.format(language=language, photograph=photograph, story=story, rest=rest)
+        for language, (photograph, story, rest) in START_WORDS.items()
+    )
+    (folder / "START.html").write_text(START_HTML.format(parts="\n".join(parts)), encoding="utf-8")
 
 
 def scorm(folder: Path) -> Path:
