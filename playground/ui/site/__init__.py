@@ -297,6 +297,6 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
             continue
         record = site_files.lesson_record(lesson, partial(site_files.write_step, folder, lesson, subject=here))
         lesson_files[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
-    shared = lesson_kit(folder, scripts_of_lessons, host_script)
+    shared = lesson_kit(scripts_of_lessons, host_script)
     kit = json.dumps(shared | {"picture": LESSON_CHOICE}, ensure_ascii=False)
     return {"files": lesson_files, "kit": folder.put("lessons/kit.json", kit.encode())}
