@@ -21,8 +21,7 @@ export function drawChart(place, { data, layout }) {
   const { title, showlegend, legend } = layout;
   const named = traces.filter(({ name, showlegend: isListed = data.length > 1 }) => name && isListed);
   if (legend?.traceorder === "reversed") named.reverse();
-  const entryOf = (trace) =>
-    make("span", "", make("b", { style: `color: ${colourOf(trace)}` }, signOf(trace)), trace.name);
+  const entryOf = (trace) => make("span", "", signOf(trace), trace.name);
   const svg = makeSvg("svg", { role: "img", "aria-label": [title?.text, ...named.map(({ name }) => name)].join(". ") });
   const words = make("output", { hidden: true });
   const heading = [
@@ -59,10 +58,17 @@ const listOf = ({ bdata, dtype, ...list } = /** @type {any} */ ([])) =>
 
 const isLine = ({ type, mode }) => type !== "bar" && mode !== "markers";
 const colourOf = (trace) => (isLine(trace) && trace.line?.color) || trace.marker?.color;
-const signOf = (trace) => (trace.type === "bar" ? "■" : isLine(trace) ? "━" : MARKS[trace.marker.symbol ?? "circle"]);
 const strokeOf = ({ width = 2, dash = "", color = "gray" } = /** @type {any} */ ({})) => ({
   ...{ fill: "none", stroke: color, "stroke-width": width, "stroke-dasharray": DASHES[dash] ?? "" },
 });
+
+// How a trace looks, in the legend.
+function signOf(trace) {
+  if (isLine(trace))
+    return makeSvg("svg", { width: 24, height: 8 }, makeSvg("path", { d: "M0 4H24", ...strokeOf(trace.line) }));
+  const sign = trace.type === "bar" ? "■" : MARKS[trace.marker.symbol ?? "circle"];
+  return make("b", { style: `color: ${colourOf(trace)}` }, sign);
+}
 
 // What a point says under the pointer.
 function wordsAt({ hovertemplate = "%{name}: %{y}", hoverinfo, name = "", text, x, y }, i) {
