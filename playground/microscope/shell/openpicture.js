@@ -53,7 +53,7 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-// labelled: {count, word: the key of a line about them} of numbered pictures; kept: the key of a sentence about the privacy of pictures.
+// labelled: {count, word: the key of a line about them} of numbered pictures; kept: the key of a sentence on privacy.
 export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, kept = "keptApp", signal, language }) {
   const words = (key, values) => seeWords(language, key, values);
   const onPhone = matchMedia("(pointer: coarse)").matches;

@@ -120,7 +120,7 @@ export const SEE_DE = {
   byNumber: "Oder nach Nummer: {count} Bilder aus CIFAR-10",
   byNumberDrawn: "Oder nach Nummer: {count} kleine eigene Zeichnungen",
   keptApp:
-    "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. Der Server hat Fotos im Arbeitsspeicher, solange Sie hier sind.",
+    "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. Der Server hält Fotos im Arbeitsspeicher, solange Sie hier sind.",
   keptFolder:
     "Ihr Foto bleibt hier: Dieser Browser liest es und schickt es niemandem. Er behält es, bis Sie es löschen; Safari löscht es nach sieben Tagen ohne Besuch.",
   notKept: "Dieser Browser speichert hier nichts: Ihre Bilder sind da, bis Sie die Seite schließen oder neu laden.",

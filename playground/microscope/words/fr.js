@@ -119,7 +119,7 @@ export const SEE_FR = {
   dropNote: "Ou déposez une image sur cette page, ou collez-la\u00a0; un .trace aussi, qui reste dans ce navigateur.",
   dropHere: "Déposez votre image ici",
   byNumber: "Ou par son numéro\u00a0: {count} images de CIFAR-10",
-  byNumberDrawn: "Ou par son numéro\u00a0: {count} petits dessins à nous",
+  byNumberDrawn: "Ou par son numéro\u00a0: {count} petits dessins faits par nous",
   keptApp:
     "Ce navigateur garde vos images jusqu’à ce que vous les supprimiez\u00a0; Safari les supprime après sept jours sans visite. Le serveur garde les photos en mémoire tant que vous êtes ici.",
   keptFolder:
