@@ -118,7 +118,7 @@ export const SEE_DE = {
     "Oder ziehen Sie ein Bild auf diese Seite, oder fügen Sie es ein; auch eine .trace, die in diesem Browser bleibt.",
   dropHere: "Bild hier ablegen",
   byNumber: "Oder nach Nummer: {count} Bilder aus CIFAR-10",
-  byNumberDrawn: "Oder nach Nummer: {count} kleine eigene Zeichnungen",
+  byNumberDrawn: "Oder nach Nummer: {count} kleine Zeichnungen von uns",
   keptApp:
     "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. Der Server hält Fotos im Arbeitsspeicher, solange Sie hier sind.",
   keptFolder:
