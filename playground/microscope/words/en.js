@@ -650,8 +650,7 @@ export const SHEETS_EN = {
   quiz7c: "× V",
   quiz7d: "the MLP",
   quiz7why: "The MLP is applied to each token separately.",
-  quiz8:
-    "A picture's sides grow from 224 to 384 pixels, and patches stay 16 × 16. How many times as many scores are there?",
+  quiz8: "A picture grows from 224² to 384² pixels; patches stay 16 × 16. How many times as many scores are there?",
   quiz8a: "about 1.7 times",
   quiz8b: "about 2.9 times",
   quiz8c: "about 8.6 times",
