@@ -120,13 +120,18 @@ export const SEE_DE = {
   byNumber: "Oder nach Nummer: {count} Bilder aus CIFAR-10",
   byNumberDrawn: "Oder nach Nummer: {count} kleine Zeichnungen von uns",
   keptApp:
-    "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. Der Server hält Fotos im Arbeitsspeicher, solange Sie hier sind.",
+    "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. " +
+    "Der Server hält Fotos im Arbeitsspeicher, solange Sie hier sind.",
   keptFolder:
-    "Ihr Foto bleibt hier: Dieser Browser liest es und schickt es niemandem. Er behält es, bis Sie es löschen; Safari löscht es nach sieben Tagen ohne Besuch.",
+    "Ihr Foto bleibt hier: Dieser Browser liest es und schickt es niemandem. Er behält es, bis Sie es löschen; " +
+    "Safari löscht es nach sieben Tagen ohne Besuch.",
   notKept: "Dieser Browser speichert hier nichts: Ihre Bilder sind da, bis Sie die Seite schließen oder neu laden.",
   unreadable:
-    "Dieser Browser kann die Datei nicht als Bild öffnen. JPEG, PNG, WebP, AVIF und GIF öffnet jeder Browser, HEIC und TIFF nur mancher.",
-  heic: "Dieser Browser kann die Datei nicht öffnen: HEIC lässt sich in Safari öffnen. Speichern Sie sie als JPEG, oder stellen Sie das iPhone auf JPEG: Einstellungen, Kamera, Formate, Maximale Kompatibilität.",
+    "Dieser Browser kann die Datei nicht als Bild öffnen. JPEG, PNG, WebP, AVIF und GIF öffnet jeder Browser, " +
+    "HEIC und TIFF nur mancher.",
+  heic:
+    "Dieser Browser kann die Datei nicht öffnen: HEIC lässt sich in Safari öffnen. Speichern Sie sie als JPEG, " +
+    "oder stellen Sie das iPhone auf JPEG: Einstellungen, Kamera, Formate, Maximale Kompatibilität.",
   slowFile: "Dieser Browser braucht zu lange, um die Datei zu öffnen.",
   wrongSides: "Die Seiten eines Bildes brauchen mindestens 8 Pixel, dieses hat {size}: Nehmen Sie ein größeres.",
   manyPixels: "Das Bild hat {count} Millionen Pixel: Machen Sie es zuerst kleiner.",

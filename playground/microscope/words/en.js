@@ -123,13 +123,18 @@ export const SEE_EN = {
   byNumber: "Or by its number: {count} pictures of CIFAR-10",
   byNumberDrawn: "Or by its number: {count} small drawings of our own",
   keptApp:
-    "This browser keeps your pictures until you remove them; Safari removes them after seven days without a visit. The server holds photographs in memory while you are here.",
+    "This browser keeps your pictures until you remove them; Safari removes them after seven days without a " +
+    "visit. The server holds photographs in memory while you are here.",
   keptFolder:
-    "Your photograph stays here: this browser reads it and sends it to nobody. It keeps it until you remove it; Safari removes it after seven days without a visit.",
+    "Your photograph stays here: this browser reads it and sends it to nobody. It keeps it until you remove " +
+    "it; Safari removes it after seven days without a visit.",
   notKept: "This browser keeps nothing of this page: your pictures are here until you close or reload it.",
   unreadable:
-    "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only in some browsers.",
-  heic: "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or set the iPhone to take JPEG: Settings, Camera, Formats, Most Compatible.",
+    "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and " +
+    "TIFF only in some browsers.",
+  heic:
+    "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or set the iPhone to take JPEG: " +
+    "Settings, Camera, Formats, Most Compatible.",
   slowFile: "This browser takes too long to open that file.",
   wrongSides: "A picture's sides need at least 8 pixels, and this one is {size}: choose a larger one.",
   manyPixels: "The picture has {count} million pixels: make it smaller first.",

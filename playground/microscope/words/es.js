@@ -123,13 +123,18 @@ export const SEE_ES = {
   byNumber: "O por su número: {count} imágenes de CIFAR-10",
   byNumberDrawn: "O por su número: {count} pequeños dibujos nuestros",
   keptApp:
-    "Este navegador guarda sus imágenes hasta que usted las borre; Safari las borra tras siete días sin visitas. El servidor tiene las fotos en memoria mientras usted está aquí.",
+    "Este navegador guarda sus imágenes hasta que usted las borre; Safari las borra tras siete días sin " +
+    "visitas. El servidor tiene las fotos en memoria mientras usted está aquí.",
   keptFolder:
-    "Su foto se queda aquí: este navegador la lee y no la envía a nadie. La guarda hasta que usted la borre; Safari la borra tras siete días sin visitas.",
+    "Su foto se queda aquí: este navegador la lee y no la envía a nadie. La guarda hasta que usted la borre; " +
+    "Safari la borra tras siete días sin visitas.",
   notKept: "Este navegador no guarda nada de esta página: sus imágenes están aquí hasta que la cierre o la recargue.",
   unreadable:
-    "Este navegador no puede abrir ese archivo como imagen. JPEG, PNG, WebP, AVIF y GIF funcionan en todos; HEIC y TIFF, solo en algunos.",
-  heic: "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el iPhone use JPEG: Ajustes, Cámara, Formatos, Más compatible.",
+    "Este navegador no puede abrir ese archivo como imagen. JPEG, PNG, WebP, AVIF y GIF funcionan en todos; " +
+    "HEIC y TIFF, solo en algunos.",
+  heic:
+    "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el " +
+    "iPhone use JPEG: Ajustes, Cámara, Formatos, Más compatible.",
   slowFile: "Este navegador tarda demasiado en abrir ese archivo.",
   wrongSides: "Los lados de una imagen deben medir al menos 8 píxeles, y esta mide {size}: elija una más grande.",
   manyPixels: "La imagen tiene {count} millones de píxeles: redúzcala antes.",

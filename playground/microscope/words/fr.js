@@ -121,14 +121,20 @@ export const SEE_FR = {
   byNumber: "Ou par son numéro\u00a0: {count} images de CIFAR-10",
   byNumberDrawn: "Ou par son numéro\u00a0: {count} petits dessins faits par nous",
   keptApp:
-    "Ce navigateur garde vos images jusqu’à ce que vous les supprimiez\u00a0; Safari les supprime après sept jours sans visite. Le serveur garde les photos en mémoire tant que vous êtes ici.",
+    "Ce navigateur garde vos images jusqu’à ce que vous les supprimiez\u00a0; Safari les supprime après sept " +
+    "jours sans visite. Le serveur garde les photos en mémoire tant que vous êtes ici.",
   keptFolder:
-    "Votre photo reste ici\u00a0: ce navigateur la lit et ne l’envoie à personne. Il la garde jusqu’à ce que vous la supprimiez\u00a0; Safari la supprime après sept jours sans visite.",
+    "Votre photo reste ici\u00a0: ce navigateur la lit et ne l’envoie à personne. Il la garde jusqu’à ce que " +
+    "vous la supprimiez\u00a0; Safari la supprime après sept jours sans visite.",
   notKept:
-    "Ce navigateur ne garde rien de cette page\u00a0: vos images sont là jusqu’à ce que vous la fermiez ou la rechargiez.",
+    "Ce navigateur ne garde rien de cette page\u00a0: vos images sont là jusqu’à ce que vous la fermiez ou la " +
+    "rechargiez.",
   unreadable:
-    "Ce navigateur ne peut pas ouvrir ce fichier comme image. JPEG, PNG, WebP, AVIF et GIF s’ouvrent partout\u00a0; HEIC et TIFF, dans certains navigateurs seulement.",
-  heic: "Ce navigateur ne peut pas ouvrir ce fichier\u00a0: HEIC s’ouvre dans Safari. Enregistrez-le en JPEG, ou réglez l’iPhone sur JPEG\u00a0: Réglages, Appareil photo, Formats, Le plus compatible.",
+    "Ce navigateur ne peut pas ouvrir ce fichier comme image. JPEG, PNG, WebP, AVIF et GIF s’ouvrent " +
+    "partout\u00a0; HEIC et TIFF, dans certains navigateurs seulement.",
+  heic:
+    "Ce navigateur ne peut pas ouvrir ce fichier\u00a0: HEIC s’ouvre dans Safari. Enregistrez-le en JPEG, ou " +
+    "réglez l’iPhone sur JPEG\u00a0: Réglages, Appareil photo, Formats, Le plus compatible.",
   slowFile: "Ce navigateur met trop de temps à ouvrir ce fichier.",
   wrongSides: "Il faut au moins 8 pixels par côté, et cette image a {size}\u00a0: prenez-en une plus grande.",
   manyPixels: "L’image a {count} millions de pixels\u00a0: réduisez-la d’abord.",
