@@ -58,7 +58,7 @@ EMBED_README = """# <attention-lens>
 ```
 
 In a project that bundles its scripts, `import "attention-lens"` defines the element; `load(model)`, `run(image)` and
-`row(layer, head, query)` give the numbers alone. `attention-playground site OUT` writes weights to `OUT/weights`.
+`row(layer, head, query)` give the numbers alone. Weights are files of the folder that this file came with.
 """
 ABOUT_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
