@@ -30,9 +30,8 @@ FILES = {  # title -> (suffix of the file, options of the figure)
     ),
     "all heads of all layers, a slide": (".png", {"layout": "wall"}),
     "one head's numbers": (".npz", {}),
-    "alive, one layer, 16 bits": (".html", {"layers": (5,), "layer": 5}),
-    "alive, all layers, 16 bits": (".html", {"layers": "all"}),
-    "alive, all layers, 8 bits": (".html", {"layers": "all", "pack": "int8"}),
+    "alive, one layer": (".html", {"layer": 5}),
+    "alive, all layers": (".html", {"all_layers": True}),
 }  # fmt: skip
 
 

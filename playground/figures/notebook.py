@@ -95,8 +95,9 @@ def show(
     theme: Theme = "light",
     bare: bool = False,
 ) -> LivingPage:
-    """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `all_layers`: all in any case. `bare`: the picture alone."""
+    """The living microscope in Jupyter, with no server: the photograph, a sentence, two switches, moments; the rest is
+    in *Lab*. It starts at this layer, head and patch, or where the picture shows most. It holds all layers where the
+    page stays small with them, else this one; `all_layers`: all in any case. `bare`: the picture alone."""
     look = {"theme": theme, "bare": bare, "all_layers": all_layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     spec = export.with_layers_that_fit(spec, seen)

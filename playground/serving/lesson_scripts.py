@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from playground.serving import scripts
-
-if TYPE_CHECKING:
-    from playground.serving.site_files import FileStore
 
 HOST = "lessons/host.js"  # the player of lessons
 
@@ -62,15 +57,10 @@ for _script in SCRIPTS.values():
     scripts.offer(_script.file, *_script.styles, mounts=_script.mounts)
 
 
-def lesson_kit(files: FileStore, addresses: Mapping[str, str], host: str) -> dict:
+def lesson_kit(addresses: Mapping[str, str], host: str) -> dict:
     """What the browser needs to play lessons. `addresses`: of each script in SCRIPTS; `host`: of HOST."""
-    from plotly.offline import get_plotlyjs
-
-    plotly_script = get_plotlyjs()
-    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
     records = {
         name: {"script": address, "box": SCRIPTS[name].box, "look": SCRIPTS[name].look}
         for name, address in addresses.items()
     }
-    plotly = {"file": files.put("plotly.js", plotly_script.encode()), "styles": styles}
-    return {"scripts": records, "plotly": plotly, "host": host}
+    return {"scripts": records, "host": host}

@@ -216,10 +216,9 @@ def labelled_folder() -> Path:
 
 
 def labelled_set() -> dict:
-    """The number of pictures as `count`, and a name for them as `what`."""
+    """The number of pictures as `count`, and the key of a line about them as `word` (microscope/words)."""
     folder = labelled_folder()
-    ours = "drawings of our own, as small as CIFAR-10's pictures"
-    return {"count": len(cifar.read(folder)), "what": ours if folder == DRAWINGS else "pictures of CIFAR-10"}
+    return {"count": len(cifar.read(folder)), "word": "byNumberDrawn" if folder == DRAWINGS else "byNumber"}
 
 
 def labelled_picture(number: int) -> Picture:

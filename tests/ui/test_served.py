@@ -52,7 +52,7 @@ def test_every_file_that_the_page_names_is_served(http):
     page_text = http.get("/scale").text
     kit = http.get("/api/lessons").json()
     files = {*re.findall(r'(?:src|href)="\./([^"]+)"', page_text), data_of(page_text, "toolbar")["samples"]}
-    files |= {kit["host"], kit["plotly"]["file"], *(script["script"] for script in kit["scripts"].values())}
+    files |= {kit["host"], *(script["script"] for script in kit["scripts"].values())}
     assert len(files) > 15
     assert {file: http.get(f"/{file}").status_code for file in files} == dict.fromkeys(files, 200)
 

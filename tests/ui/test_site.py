@@ -54,7 +54,7 @@ def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folde
 def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; &#x27;wasm-unsafe-eval&#x27;" in page
-    # style attributes are allowed, because Plotly sets them
+    # style attributes are allowed, because drawings of lessons have them
     assert page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 

@@ -1,5 +1,4 @@
-// The words above and below the pictures. The sentence above changes with every move and is the page's heading; its
-// words come from core/sentence.js.
+// What the sentence above the picture is made of (core/sentence.js), and the line about the row's kind.
 
 import { holdsHead, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -15,7 +14,7 @@ import {
 } from "../core/kinds.js";
 import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
 import { outsideShare } from "../core/says.js";
-import { placeName, prefixName, sentenceOf, summaryOf } from "../core/sentence.js";
+import { placeName, prefixName, summaryOf } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
@@ -24,17 +23,6 @@ import { keepInMap, MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
 import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
-
-const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
-
-export function writeHeadline(lens) {
-  const { choice, frame, refs } = lens;
-  const parts = sentenceOf(factsOf(lens));
-  for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
-  refs.after.classList.toggle("unbroken", parts.after.length < LONGEST_UNBROKEN);
-  const role = choice.view.direction === "row" ? "key" : "query";
-  refs.place.className = parts.place === "here" || frame.shown.row ? `here ${role}` : "";
-}
 
 export function factsOf(lens) {
   const { view, shown } = lens;

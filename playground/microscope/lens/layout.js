@@ -59,7 +59,7 @@ export function placeLens(lens) {
   const isPair = choice.view.beside === "filter"; // only Lab can show the filter
   root.dataset.face = see?.on || (choice.presenting && !isPair) ? "see" : "lab";
   root.dataset.way = ui.bare ? "bare" : "whole";
-  root.classList.toggle("sees", Boolean(see) && !ui.bare);
+  root.classList.toggle("sees", Boolean(see));
   const width = root.clientWidth;
   const height = heightOf(lens, width);
   const isBeside = width >= LEAST_BESIDE_WIDTH && width > (see && !ui.guest ? window.innerHeight : height);
@@ -122,18 +122,11 @@ const aspectOf = ({ pack }) =>
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
 function heightOf({ choice, page }, width) {
-  const { below, height: wantedHeight, bare: isBare } = page.ui;
-  if (choice.presenting || isBare) return window.innerHeight;
-  if (page.ui.guest) return wantedHeight;
-  if (page.see) {
-    const bar = page.see.bar && (width < LEAST_BESIDE_WIDTH || width <= window.innerHeight) ? PHONE_BAR : page.see.bar;
-    return window.innerHeight - pullUp(page, bar) - below;
-  }
-  if (wantedHeight === "window") return window.innerHeight;
-  if (wantedHeight > 0) return wantedHeight;
-  const top = page.root.getBoundingClientRect().top + 4;
-  const heightAbove = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
-  return Math.max(440, window.innerHeight - heightAbove);
+  const { see, ui } = page;
+  if (choice.presenting || ui.bare) return window.innerHeight;
+  if (ui.guest || !see) return ui.height;
+  const bar = see.bar && (width < LEAST_BESIDE_WIDTH || width <= window.innerHeight) ? PHONE_BAR : see.bar;
+  return window.innerHeight - pullUp(page, bar) - ui.below;
 }
 
 const topOf = ({ root }) => root.getBoundingClientRect().top + window.scrollY;
@@ -156,7 +149,7 @@ export function overflowOf(lens) {
   const { choice, page, root, see } = lens;
   const { ui } = page;
   if (ui.guest) return 0;
-  if (see && !ui.bare) return choice.presenting ? 0 : Math.ceil(Math.abs(topOf(page) - page.spaceAbove));
+  if (see) return choice.presenting ? 0 : Math.ceil(Math.abs(topOf(page) - page.spaceAbove));
   if (root.dataset.size !== "wide") return 0;
   return Math.round(root.getBoundingClientRect().height - heightOf(lens));
 }

@@ -3,7 +3,7 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
-//     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
+//     ui:       {height,                      // pixels, of a guest; else it has the window's height
 //                below, bare,                 // px that the page needs below; whether only the picture is shown
 //                guest},                      // in somebody's page: has its height, takes keys with the focus alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
@@ -15,7 +15,7 @@
 //                                             // null: this page has no address to give
 //     scenes:   {read, write, show},          // stores scenes as a text; show(address) opens another picture
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
-//     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
+//     see:      (lens) => createSee(lens, …), // makes See and Lab, see see/see.js; null: the picture alone
 //   });
 //   await lens.show({main: trace, other: trace | null, view, place, best}); // false: another one is shown
 //

@@ -136,7 +136,6 @@ export const MARKUP = `
 </section>
 
 <div class="below" data-ref="below">
-  <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
   <div class="rows" data-ref="rows">
     ${rowMarkup("what", "What", WHAT)}
     ${rowMarkup("head", "Which head", HEAD)}

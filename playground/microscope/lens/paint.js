@@ -25,7 +25,6 @@ import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBe
 import { printBehind } from "./curtain.js";
 import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents } from "./features.js";
-import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb } from "./layout.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
@@ -85,7 +84,6 @@ export function paintFrame(lens) {
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
-    if (!page.see) writeHeadline(lens);
     writeRows(lens);
   }
   if (view.beside === "filter") paintNearness(lens);

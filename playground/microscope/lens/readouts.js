@@ -58,8 +58,6 @@ export function writeTitles(lens) {
     badgeParts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
-  const { engine } = main.pack.header; // beside See, the line below the sentence names it
-  if (!page.see) setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
   setVisible(refs.badge, badgeParts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
@@ -293,7 +291,7 @@ export function sentenceForReaders(lens) {
   const { page, view, shown } = lens;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
-  if (!asks(view)) return page.see ? page.see.sentenceText() : page.refs.sentence.textContent; // a map without a query
+  if (!asks(view)) return page.see?.sentenceText() ?? ""; // a map without a query
   const start = view.head * pack.tokens;
   const largestTokens = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[start + b] - answers.weights[start + a])

@@ -116,7 +116,7 @@ const PICTURE_FORMAT = { make: sharedPicture, end: () => "png", use: "usePicture
 const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT;
 
 // The sentence on view.
-export const sentenceNow = ({ see, refs }) => (see ? see.sentenceText() : refs.sentence.textContent);
+export const sentenceNow = ({ see }) => see?.sentenceText() ?? "";
 
 export function bindShare(lens) {
   const { page, refs } = lens;

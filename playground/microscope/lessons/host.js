@@ -7,6 +7,7 @@
 import { withHeader } from "../core/container.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
+import { drawChart } from "./chart.js";
 import { filled, hasRecipe, makeSubject } from "./subject.js";
 
 const MOST_HIDDEN_MS = 1500; // how long a part that is still being drawn hides those below it
@@ -313,36 +314,30 @@ const PLAYERS = {
     return mountedScript(place, "exercise", lesson, signal, exerciseData, stateNow);
   },
 
-  // Plotly is large: it is loaded when a chart comes near.
+  // A chart's numbers may take long: it is drawn when it comes near, and again when it gets another width.
   chart(place, currentPart, lesson, signal) {
-    let [Plotly, callCount, isNear, shownPart] = [null, 0, false, null];
-    place.style.minHeight = `${currentPart().height}px`;
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-        observer.disconnect();
-        isNear = true;
-        drawPart(part, place, signal);
-      },
-      { rootMargin: CHART_MARGIN },
-    );
-    observer.observe(place);
+    let [figure, isNear] = [null, false];
+    place.style.height = `${currentPart().height}px`;
+    const drawing = showLatest(currentPart, lesson, signal, (part) => {
+      figure = part.figure;
+      drawFigure();
+    });
+    const drawFigure = () => figure && place.clientWidth && drawChart(place, figure);
+    const observers = [
+      new ResizeObserver(drawFigure),
+      new IntersectionObserver(
+        (entries) => {
+          if (isNear || !entries.some(({ isIntersecting }) => isIntersecting)) return;
+          isNear = true;
+          drawPart(part, place, signal);
+        },
+        { rootMargin: CHART_MARGIN },
+      ),
+    ];
+    for (const observer of observers) observer.observe(place);
     const part = {
-      async draw() {
-        const [newPart, callNumber] = [currentPart(), ++callCount];
-        const { height, name } = newPart;
-        if (!isNear || newPart === shownPart) return;
-        Plotly = await lesson.plotly();
-        const figure = await filledPart(newPart.figure, lesson);
-        const data = figure.data.map((trace) => ({ ...trace })); // Plotly writes into them
-        if (signal.aborted || callNumber !== callCount || !place.clientWidth) return; // a hidden chart has no width
-        Plotly.react(place, data, chartLayout(figure.layout, height, place), chartConfig(name));
-        shownPart = newPart;
-      },
-      end() {
-        observer.disconnect();
-        Plotly?.purge(place);
-      },
+      draw: () => isNear && drawing.draw(),
+      end: () => observers.map((observer) => observer.disconnect()),
     };
     return part;
   },
@@ -429,31 +424,4 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
     },
   };
   return part;
-}
-
-// ------------------------------------------------------------------------------------------------------------- charts
-
-const chartConfig = (name) => ({
-  displaylogo: false,
-  displayModeBar: matchMedia("(hover: none)").matches ? false : "hover", // on a phone it would cover the title
-  responsive: true,
-  toImageButtonOptions: { format: "svg", filename: name },
-  modeBarButtons: [["toImage", "resetScale2d"]],
-});
-
-function chartLayout(layout, height, place) {
-  const { color, fontFamily } = getComputedStyle(place);
-  const lineColour = "rgba(128, 128, 128, 0.25)";
-  const axis = { gridcolor: lineColour, zerolinecolor: lineColour, automargin: true };
-  const template = {
-    layout: {
-      font: { color, family: fontFamily, size: 12 },
-      paper_bgcolor: "rgba(0, 0, 0, 0)",
-      plot_bgcolor: "rgba(0, 0, 0, 0)",
-      xaxis: axis,
-      yaxis: axis,
-    },
-  };
-  const margins = { margin: { l: 8, r: 8, t: 36, b: 8 }, hoverlabel: { align: "left" } };
-  return { ...structuredClone(layout), ...margins, template, height, autosize: true };
 }

@@ -79,7 +79,7 @@ export function createSee(lens, options) {
     },
     get on() {
       const isPresented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
-      return (see.face === "see" || isPresented) && !page.ui.bare;
+      return see.face === "see" || isPresented;
     },
   };
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
@@ -220,7 +220,6 @@ export function createSee(lens, options) {
 
   // ---- a frame
   function paint() {
-    if (page.ui.bare) return;
     play.serve();
     markDrawer();
     if (see.opened === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape

@@ -16,6 +16,7 @@ export interface LensAttributes {
   face?: "see" | "lab";
   detail?: Detail | `${Detail}`;
   title?: string;
+  id?: string;
   class?: string;
   className?: string;
   style?: string | Record<string, string | number>;

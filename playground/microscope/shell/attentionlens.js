@@ -120,7 +120,7 @@ async function bringPicture(image, title = "") {
   let size = null;
   try {
     size = await sizeOf(blob);
-    if (!(blob instanceof Blob)) await rowsOf(blob, 0, 1); // throws for a picture of a site that does not let it be read
+    if (!(blob instanceof Blob)) await rowsOf(blob, 0, 1); // throws if its site does not let it be read
   } catch (error) {
     if (error.name === "SecurityError") throw new LensError(TAINTED_PICTURE);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);

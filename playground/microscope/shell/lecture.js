@@ -37,7 +37,7 @@ function startLecture() {
     const { source } = await bringFromPage(element);
     document.getElementById("still").hidden = true;
     const trace = { id: "file", title: model, model, picture: { id: "picture", title, parts } };
-    return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
+    return { source, trace, view, options: { see: makeSee } };
   });
   /** @type {any} */
   const element = document.querySelector("attention-lens");

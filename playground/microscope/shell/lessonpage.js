@@ -96,7 +96,6 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     read,
     fileAt,
     link,
-    plotly: () => plotlyOf(kit, fileAt),
     workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
     set(changes, rest) {
       for (const [name, value] of Object.entries(changes)) if (settings[name] !== value) unfollowed.add(name);
@@ -265,17 +264,4 @@ const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pat
 function changedSettings(defaults, settings) {
   const changedEntries = Object.entries(settings).filter(([name, text]) => defaults[name].default !== text);
   return Object.fromEntries(changedEntries);
-}
-
-// Loads Plotly for the first chart. Plotly would insert style elements, which the page's content security policy
-// forbids; it skips them if elements with their ids exist. shell/site.css has the styles that it needs.
-let plotlyPromise = null;
-
-function plotlyOf({ plotly: { file, styles } }, fileAt) {
-  plotlyPromise ??= new Promise((resolve, reject) => {
-    const stylesheets = styles.map((id) => make("template", { id, className: "no-inline-styles" }));
-    const fields = { onload: () => resolve(globalThis.Plotly), onerror: () => reject(new Error(file)) };
-    document.head.append(...stylesheets, make("script", { src: fileAt(file), ...fields }));
-  });
-  return plotlyPromise;
 }

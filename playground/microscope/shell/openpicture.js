@@ -53,7 +53,7 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-// labelled: {count, what: a word for them} of numbered pictures; kept: the key of a sentence about the privacy of pictures.
+// labelled: {count, word: the key of a line about them} of numbered pictures; kept: the key of a sentence on privacy.
 export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, kept = "keptApp", signal, language }) {
   const words = (key, values) => seeWords(language, key, values);
   const onPhone = matchMedia("(pointer: coarse)").matches;
@@ -68,7 +68,7 @@ export function fillOpenPicture(box, { take: onFiles, labelled, takeLabelled, ke
     if (navigator.mediaDevices?.getUserMedia) box.append(cameraButton(onFiles, signal, words)); // missing without https
     box.append(noteLine(words("dropNote")));
   }
-  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled, words));
+  if (labelled?.count) box.append(numberChooser(labelled, takeLabelled, words, language));
   box.append(noteLine(words(onlyThisTab() || !ownPictures.isStored ? "notKept" : kept)));
 }
 
@@ -87,8 +87,8 @@ function cameraButton(onFiles, signal, words) {
 const noteLine = (words) => make("p", "note", words);
 
 // A field that chooses a picture by its number.
-function numberChooser({ count, what }, takeLabelled, words) {
-  const title = words("byNumber", { count: count.toLocaleString("en"), what });
+function numberChooser({ count, word }, takeLabelled, words, language) {
+  const title = words(word, { count: count.toLocaleString(language) });
   const legend = make("legend", "", title);
   const line = noteLine("");
   line.setAttribute("role", "status");

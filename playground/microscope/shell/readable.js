@@ -6,8 +6,8 @@ const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets th
 const DECODED_LIFETIME = 2000; // ms
 const LONGEST_TURN = 20_000; // ms; hostile files may take forever to decode
 
-// A photograph of 48 megapixels takes 192 MB, so one decoded picture is in memory at a time. It stays until another file
-// is asked for, or nobody has used it for a while.
+// A photograph of 48 megapixels takes 192 MB, so one decoded picture is in memory at a time. It stays until another
+// file is asked for, or nobody has used it for a while.
 let kept = { file: null, source: null, timer: 0 };
 let turn = Promise.resolve();
 
@@ -72,12 +72,12 @@ function whiteCanvas(width, height) {
   return context;
 }
 
-// `count` rows of the picture from row y on: {pixels: 4 bytes each, the last unused, order: "RGBX" or the like}. used: a
-// buffer of former rows.
+// `count` rows of the picture from row y on: {pixels: 4 bytes each, the last unused, order: "RGBX" or the like}.
+// used: a buffer of former rows.
 export const rowsOf = (file, y, count, used) =>
   withDecoded(file, async (source) => {
     const { drawable, width } = source;
-    source.context ??= whiteCanvas(width, count);
+    if (!(source.context?.canvas.height >= count)) source.context = whiteCanvas(width, count);
     source.context.fillRect(0, 0, width, count);
     source.context.drawImage(drawable, 0, -y);
     return readCanvas(source.context, count, used);

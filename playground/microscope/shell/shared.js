@@ -13,7 +13,7 @@ export default function startShared(styles) {
   defineLens(async (element) => {
     const { source } = await bringFromPage(element);
     const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
-    return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
+    return { source, trace, view, options: { see: makeSee } };
   });
   const foot = make("footer");
   foot.append(make("strong", { textContent: "Attention Playground" }));

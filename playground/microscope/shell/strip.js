@@ -14,8 +14,8 @@ export function createStrip(host) {
   const forgetButton = make("button", {
     className: "forget",
     textContent: "×",
-    title: "Forget your pictures, here and on the server",
-    "aria-label": "Forget your pictures",
+    title: "Remove your pictures, here and on the server",
+    "aria-label": "Remove your pictures",
     onclick: () => ownPictures.forget(),
   });
   const pictures = make("div", "pictures", ownRow, forgetButton, samples);

@@ -1,4 +1,4 @@
-// The microscope as a widget of notebooks (playground/figures/widgets.py): layer, head and query have the same values
+// The microscope as a widget of notebooks (playground/figures/notebook.py): layer, head and query have the same values
 // here and in Python, whoever changes them. A query is [row, column], or the name of a prefix token.
 import { make } from "../drawing/dom.js";
 import { createLens } from "../lens/lens.js";

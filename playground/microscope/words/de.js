@@ -113,25 +113,30 @@ export const SEE_DE = {
   choosePictures: "Bilder wählen",
   takePhoto: "Foto aufnehmen",
   useCamera: "Kamera benutzen",
-  noCamera: "Die Kamera geht nicht: Der Browser hat keine oder darf sie nicht benutzen.",
+  noCamera: "Die Kamera geht nicht: Der Browser findet keine oder darf sie nicht benutzen.",
   dropNote:
-    "Oder ziehen Sie eines auf diese Seite, oder fügen Sie es ein; auch eine .trace, die in diesem Browser bleibt.",
+    "Oder ziehen Sie ein Bild auf diese Seite, oder fügen Sie es ein; auch eine .trace, die in diesem Browser bleibt.",
   dropHere: "Bild hier ablegen",
-  byNumber: "Oder nach Nummer: {count} {what}",
+  byNumber: "Oder nach Nummer: {count} Bilder aus CIFAR-10",
+  byNumberDrawn: "Oder nach Nummer: {count} kleine Zeichnungen von uns",
   keptApp:
-    "Dieser Browser behält Ihre Bilder, bis Sie sie vergessen lassen; Safari sieben Tage lang ohne Besuch. Der Server hat Fotos im Arbeitsspeicher, solange Sie hier sind.",
+    "Dieser Browser behält Ihre Bilder, bis Sie sie löschen; Safari löscht sie nach sieben Tagen ohne Besuch. " +
+    "Der Server hält Fotos im Arbeitsspeicher, solange Sie hier sind.",
   keptFolder:
-    "Ihr Foto bleibt hier: Dieser Browser sieht es an und schickt es niemandem. Er behält es, bis Sie es vergessen lassen; Safari sieben Tage lang ohne Besuch.",
-  notKept: "Dieser Browser behält nichts von dieser Seite: Ihre Bilder sind da, bis Sie sie schließen oder neu laden.",
+    "Ihr Foto bleibt hier: Dieser Browser liest es und schickt es niemandem. Er behält es, bis Sie es löschen; " +
+    "Safari löscht es nach sieben Tagen ohne Besuch.",
+  notKept: "Dieser Browser speichert hier nichts: Ihre Bilder sind da, bis Sie die Seite schließen oder neu laden.",
   unreadable:
-    "Dieser Browser kann die Datei nicht als Bild öffnen. JPEG, PNG, WebP, AVIF und GIF gehen überall, HEIC und TIFF nur in manchen Browsern.",
-  heic: "Dieser Browser kann die Datei nicht öffnen: HEIC öffnet Safari. Speichern Sie sie als JPEG, oder lassen Sie das iPhone JPEG aufnehmen: Einstellungen, Kamera, Formate, Maximale Kompatibilität.",
+    "Dieser Browser kann die Datei nicht als Bild öffnen. JPEG, PNG, WebP, AVIF und GIF öffnet jeder Browser, " +
+    "HEIC und TIFF nur mancher.",
+  heic:
+    "Dieser Browser kann die Datei nicht öffnen: HEIC lässt sich in Safari öffnen. Speichern Sie sie als JPEG, " +
+    "oder stellen Sie das iPhone auf JPEG: Einstellungen, Kamera, Formate, Maximale Kompatibilität.",
   slowFile: "Dieser Browser braucht zu lange, um die Datei zu öffnen.",
-  wrongSides:
-    "Die Seiten eines Bildes dürfen 8 bis 20.000 Pixel lang sein, dieses hat {size}: Schneiden Sie es zu, oder ändern Sie seine Größe.",
+  wrongSides: "Die Seiten eines Bildes brauchen mindestens 8 Pixel, dieses hat {size}: Nehmen Sie ein größeres.",
   manyPixels: "Das Bild hat {count} Millionen Pixel: Machen Sie es zuerst kleiner.",
   largeFile: "Die Datei hat {size} MB. Höchstens {most} MB lassen sich öffnen.",
-  greyTrace: "Diese .trace hat kein Bild, das dieser Browser zeigen kann: Ihre Felder sind grau.",
+  greyTrace: "Diese .trace hat kein Bild, das dieser Browser zeigen kann: Alle Felder sind grau.",
   notArrived: "Das Bild kam nicht an: Der Server ist nicht zu erreichen. Versuchen Sie es noch einmal.",
   refusedFile: "Die Datei lässt sich nicht öffnen. Auf Englisch: {says}",
 };

@@ -117,24 +117,30 @@ export const SEE_EN = {
   choosePictures: "Choose pictures",
   takePhoto: "Take a photo",
   useCamera: "Use the camera",
-  noCamera: "The camera can't be used: the browser has none, or is not allowed to use it.",
-  dropNote: "Or drop one on this page, or paste it; also a .trace, which stays in this browser.",
+  noCamera: "The camera can't be used: the browser finds none, or is not allowed to use it.",
+  dropNote: "Or drop a picture on this page, or paste it; a .trace too, which stays in this browser.",
   dropHere: "Drop your picture",
-  byNumber: "Or by its number: {count} {what}",
+  byNumber: "Or by its number: {count} pictures of CIFAR-10",
+  byNumberDrawn: "Or by its number: {count} small drawings of our own",
   keptApp:
-    "This browser keeps your pictures until you forget them; Safari, for seven days without a visit. The server holds photographs in memory while you are here.",
+    "This browser keeps your pictures until you remove them; Safari removes them after seven days without a " +
+    "visit. The server holds photographs in memory while you are here.",
   keptFolder:
-    "Your photograph stays here: it is looked at in this browser, and sent to nobody. The browser keeps it until you forget it; Safari, for seven days without a visit.",
+    "Your photograph stays here: this browser reads it and sends it to nobody. It keeps it until you remove " +
+    "it; Safari removes it after seven days without a visit.",
   notKept: "This browser keeps nothing of this page: your pictures are here until you close or reload it.",
   unreadable:
-    "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only in some browsers.",
-  heic: "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or let the iPhone take JPEG: Settings, Camera, Formats, Most Compatible.",
+    "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and " +
+    "TIFF only in some browsers.",
+  heic:
+    "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or set the iPhone to take JPEG: " +
+    "Settings, Camera, Formats, Most Compatible.",
   slowFile: "This browser takes too long to open that file.",
-  wrongSides: "A picture's sides may be from 8 to 20,000 pixels, and this one is {size}: crop or resize it.",
+  wrongSides: "A picture's sides need at least 8 pixels, and this one is {size}: choose a larger one.",
   manyPixels: "The picture has {count} million pixels: make it smaller first.",
-  largeFile: "The file has {size} MB. At most {most} MB can be opened.",
+  largeFile: "The file is {size} MB. At most {most} MB can be opened.",
   greyTrace: "This .trace has no picture that this browser can show: its patches are grey.",
-  notArrived: "The picture did not arrive: the server can't be reached. Try it again.",
+  notArrived: "The picture did not arrive: the server can't be reached. Try again.",
   refusedFile: "The file can't be opened: {says}",
 };
 
@@ -382,8 +388,7 @@ export const STORY_EN = {
     "label. Here nothing is at hand that could run one.",
   ],
   text12Comes: "A model with labels is asked…",
-  text12:
-    "After the last layer one matrix turns the class token into a number for each label; that gives a percentage.",
+  text12: "After the last layer one matrix turns the class token into a score for each label, then a percentage.",
   text12Own: "On this photograph {model} says *{label}*: {answerBefore}.",
   text12Ours: [
     "The model of this story has no labels; our small one has. On this drawing it says *{label}*: {answerBefore}.",
@@ -650,7 +655,7 @@ export const SHEETS_EN = {
   quiz7c: "× V",
   quiz7d: "the MLP",
   quiz7why: "The MLP is applied to each token separately.",
-  quiz8: "A picture grows from 224 to 384 pixels, with patches of 16. How many times as many scores are there?",
+  quiz8: "A picture grows from 224² to 384² pixels; patches stay 16 × 16. How many times as many scores are there?",
   quiz8a: "about 1.7 times",
   quiz8b: "about 2.9 times",
   quiz8c: "about 8.6 times",
@@ -678,10 +683,10 @@ export const SHEETS_EN = {
   quiz11c: "the same results, in the old order",
   quiz11d: "no result",
   quiz11why: ["A score comes from q and k of two tokens, and neither says where it stands. So positions are added."],
-  quiz12: "What happens with what attention returns for a token?",
+  quiz12: "What happens to what attention returns for a token?",
   quiz12a: "it replaces the token",
   quiz12b: "it is added to the token",
-  quiz12c: "it is multiplied with the token",
+  quiz12c: "it is multiplied by the token",
   quiz12d: "it goes to the next token",
   quiz12why:
     "x + what attention returns: the residual connection. What the token was goes past attention, into the sum.",

@@ -117,25 +117,30 @@ export const SEE_ES = {
   choosePictures: "Elegir imágenes",
   takePhoto: "Hacer una foto",
   useCamera: "Usar la cámara",
-  noCamera: "No se puede usar la cámara: el navegador no tiene ninguna o no tiene permiso.",
-  dropNote: "O arrastre una a esta página, o péguela; también un .trace, que se queda en este navegador.",
+  noCamera: "No se puede usar la cámara: el navegador no encuentra ninguna o no tiene permiso.",
+  dropNote: "O arrastre una imagen a esta página, o péguela; también un .trace, que se queda en este navegador.",
   dropHere: "Suelte aquí su imagen",
-  byNumber: "O por su número: {count} {what}",
+  byNumber: "O por su número: {count} imágenes de CIFAR-10",
+  byNumberDrawn: "O por su número: {count} pequeños dibujos nuestros",
   keptApp:
-    "Este navegador guarda sus imágenes hasta que usted las borre; Safari, durante siete días sin visita. El servidor tiene las fotos en memoria mientras usted está aquí.",
+    "Este navegador guarda sus imágenes hasta que usted las borre; Safari las borra tras siete días sin " +
+    "visitas. El servidor tiene las fotos en memoria mientras usted está aquí.",
   keptFolder:
-    "Su foto se queda aquí: se mira en este navegador y no se envía a nadie. El navegador la guarda hasta que usted la borre; Safari, durante siete días sin visita.",
+    "Su foto se queda aquí: este navegador la lee y no la envía a nadie. La guarda hasta que usted la borre; " +
+    "Safari la borra tras siete días sin visitas.",
   notKept: "Este navegador no guarda nada de esta página: sus imágenes están aquí hasta que la cierre o la recargue.",
   unreadable:
-    "Este navegador no puede abrir ese archivo como imagen. JPEG, PNG, WebP, AVIF y GIF funcionan en todos; HEIC y TIFF, solo en algunos.",
-  heic: "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el iPhone tome JPEG: Ajustes, Cámara, Formatos, Más compatible.",
+    "Este navegador no puede abrir ese archivo como imagen. JPEG, PNG, WebP, AVIF y GIF funcionan en todos; " +
+    "HEIC y TIFF, solo en algunos.",
+  heic:
+    "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el " +
+    "iPhone use JPEG: Ajustes, Cámara, Formatos, Más compatible.",
   slowFile: "Este navegador tarda demasiado en abrir ese archivo.",
-  wrongSides:
-    "Los lados de una imagen pueden medir de 8 a 20 000 píxeles, y esta mide {size}: recórtela o cambie su tamaño.",
-  manyPixels: "La imagen tiene {count} millones de píxeles: hágala antes más pequeña.",
-  largeFile: "El archivo tiene {size} MB. Se pueden abrir como máximo {most} MB.",
+  wrongSides: "Los lados de una imagen deben medir al menos 8 píxeles, y esta mide {size}: elija una más grande.",
+  manyPixels: "La imagen tiene {count} millones de píxeles: redúzcala antes.",
+  largeFile: "El archivo ocupa {size} MB. Se pueden abrir como máximo {most} MB.",
   greyTrace: "Este .trace no tiene ninguna imagen que este navegador pueda mostrar: sus parches son grises.",
-  notArrived: "La imagen no llegó: no se puede contactar con el servidor. Inténtelo otra vez.",
+  notArrived: "La imagen no ha llegado: no se puede contactar con el servidor. Inténtelo otra vez.",
   refusedFile: "El archivo no se puede abrir. En inglés: {says}",
 };
 

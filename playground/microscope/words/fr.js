@@ -115,27 +115,33 @@ export const SEE_FR = {
   choosePictures: "Choisir des images",
   takePhoto: "Prendre une photo",
   useCamera: "Utiliser la caméra",
-  noCamera: "La caméra ne peut pas servir : le navigateur n’en a pas, ou n’en a pas le droit.",
-  dropNote: "Ou déposez-en une sur cette page, ou collez-la ; aussi un .trace, qui reste dans ce navigateur.",
-  dropHere: "Déposez votre image",
-  byNumber: "Ou par son numéro : {count} {what}",
+  noCamera: "Impossible d’utiliser la caméra\u00a0: le navigateur n’en trouve pas, ou n’en a pas le droit.",
+  dropNote: "Ou déposez une image sur cette page, ou collez-la\u00a0; un .trace aussi, qui reste dans ce navigateur.",
+  dropHere: "Déposez votre image ici",
+  byNumber: "Ou par son numéro\u00a0: {count} images de CIFAR-10",
+  byNumberDrawn: "Ou par son numéro\u00a0: {count} petits dessins faits par nous",
   keptApp:
-    "Ce navigateur garde vos images jusqu’à ce que vous les fassiez oublier ; Safari, pendant sept jours sans visite. Le serveur garde les photos en mémoire tant que vous êtes ici.",
+    "Ce navigateur garde vos images jusqu’à ce que vous les supprimiez\u00a0; Safari les supprime après sept " +
+    "jours sans visite. Le serveur garde les photos en mémoire tant que vous êtes ici.",
   keptFolder:
-    "Votre photo reste ici : elle est regardée dans ce navigateur et n’est envoyée à personne. Le navigateur la garde jusqu’à ce que vous la fassiez oublier ; Safari, pendant sept jours sans visite.",
+    "Votre photo reste ici\u00a0: ce navigateur la lit et ne l’envoie à personne. Il la garde jusqu’à ce que " +
+    "vous la supprimiez\u00a0; Safari la supprime après sept jours sans visite.",
   notKept:
-    "Ce navigateur ne garde rien de cette page : vos images sont là jusqu’à ce que vous la fermiez ou la rechargiez.",
+    "Ce navigateur ne garde rien de cette page\u00a0: vos images sont là jusqu’à ce que vous la fermiez ou la " +
+    "rechargiez.",
   unreadable:
-    "Ce navigateur ne peut pas ouvrir ce fichier comme image. JPEG, PNG, WebP, AVIF et GIF marchent partout ; HEIC et TIFF, dans certains navigateurs seulement.",
-  heic: "Ce navigateur ne peut pas ouvrir ce fichier : HEIC s’ouvre dans Safari. Enregistrez-le en JPEG, ou réglez l’iPhone sur JPEG : Réglages, Appareil photo, Formats, Le plus compatible.",
+    "Ce navigateur ne peut pas ouvrir ce fichier comme image. JPEG, PNG, WebP, AVIF et GIF s’ouvrent " +
+    "partout\u00a0; HEIC et TIFF, dans certains navigateurs seulement.",
+  heic:
+    "Ce navigateur ne peut pas ouvrir ce fichier\u00a0: HEIC s’ouvre dans Safari. Enregistrez-le en JPEG, ou " +
+    "réglez l’iPhone sur JPEG\u00a0: Réglages, Appareil photo, Formats, Le plus compatible.",
   slowFile: "Ce navigateur met trop de temps à ouvrir ce fichier.",
-  wrongSides:
-    "Les côtés d’une image peuvent avoir de 8 à 20 000 pixels, et celle-ci a {size} : recadrez-la ou redimensionnez-la.",
-  manyPixels: "L’image a {count} millions de pixels : réduisez-la d’abord.",
-  largeFile: "Le fichier a {size} Mo. On peut ouvrir {most} Mo au plus.",
-  greyTrace: "Ce .trace n’a pas d’image que ce navigateur puisse montrer : ses patches sont gris.",
-  notArrived: "L’image n’est pas arrivée : le serveur ne répond pas. Réessayez.",
-  refusedFile: "Le fichier ne peut pas être ouvert. En anglais : {says}",
+  wrongSides: "Il faut au moins 8 pixels par côté, et cette image a {size}\u00a0: prenez-en une plus grande.",
+  manyPixels: "L’image a {count} millions de pixels\u00a0: réduisez-la d’abord.",
+  largeFile: "Le fichier fait {size}\u00a0Mo. On peut ouvrir {most}\u00a0Mo au plus.",
+  greyTrace: "Ce .trace n’a pas d’image que ce navigateur puisse montrer\u00a0: ses patches sont gris.",
+  notArrived: "L’image n’est pas arrivée\u00a0: le serveur ne répond pas. Réessayez.",
+  refusedFile: "Le fichier ne peut pas être ouvert. En anglais\u00a0: {says}",
 };
 
 export const PAGES_FR = {

@@ -49,6 +49,17 @@ STAYS_HERE = "Your own photograph is looked at in your browser, and sent to nobo
 FOOT = "Attention Playground: where each patch of a picture looks, in a real Vision Transformer."
 EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
+EMBED_README = """# <attention-lens>
+
+{foot}
+
+```html
+{example}
+```
+
+In a project that bundles its scripts, `import "attention-lens"` defines the element; `load(model)`, `run(image)` and
+`row(layer, head, query)` give the numbers alone. Weights are files of the folder that this file came with.
+"""
 ABOUT_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'">
@@ -212,15 +223,17 @@ def _write_embed_package(folder: Folder) -> None:
     """Writes <attention-lens> as a package under fixed names, because pages of other sites refer to these names."""
     package = {
         "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
-        "description": FOOT,
+        "description": FOOT, "keywords": ["attention", "vision-transformer", "web-component", "visualization"],
         "main": "attention-lens.js", "types": "attention-lens.d.ts",
         "exports": {".": {"types": "./attention-lens.d.ts", "default": "./attention-lens.js"}},
-        "files": ["attention-lens.js", "attention-lens.d.ts"],
-        **({"repository": repository()} if repository() else {}),
+        "files": ["attention-lens.js", "attention-lens.d.ts"], "sideEffects": ["./attention-lens.js"],
+        **({"repository": repository(), "homepage": repository()} if repository() else {}),
     }  # fmt: skip
     types = (MICROSCOPE / "shell" / "attention-lens.d.ts").read_bytes()
     folder.put_plain("embed/attention-lens.js", embedded_module().encode())
     folder.put_plain("embed/attention-lens.d.ts", types)
+    example = EMBED_EXAMPLE.format(base="https://…/", model="weights/….bin")
+    folder.put_plain("embed/README.md", EMBED_README.format(foot=FOOT, example=example).encode())
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
 
 
@@ -284,6 +297,6 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
             continue
         record = site_files.lesson_record(lesson, partial(site_files.write_step, folder, lesson, subject=here))
         lesson_files[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
-    shared = lesson_kit(folder, scripts_of_lessons, host_script)
+    shared = lesson_kit(scripts_of_lessons, host_script)
     kit = json.dumps(shared | {"picture": LESSON_CHOICE}, ensure_ascii=False)
     return {"files": lesson_files, "kit": folder.put("lessons/kit.json", kit.encode())}

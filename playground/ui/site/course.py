@@ -34,32 +34,32 @@ START_PART = """<section lang="{language}"><p><a href="see.html">{photograph}</a
 <p>{rest}</p></section>"""
 START_WORDS = {  # language -> two links that open at once, without a network; what needs Python
     "en": (
-        "A photograph: point at it, and see where each patch looks", "The story in fourteen scenes",
+        "A photograph: point at a place, and see where it looks", "The story in fourteen scenes",
         "Lessons and a photo of yours need Python on this machine: open <code>start.py</code> with it, or type "
-        "<code>python3 start.py</code> in this folder. Browsers run the rest from a server alone, not from a file.",
+        "<code>python3 start.py</code> in this folder. Browsers run the rest only from a server, not from a file.",
     ),
     "de": (
-        "Ein Foto: zeigen Sie darauf und sehen Sie, wohin jedes Feld schaut", "Die Geschichte in vierzehn Szenen",
-        "Lektionen und ein eigenes Foto brauchen Python auf diesem Rechner: öffnen Sie <code>start.py</code> damit, "
-        "oder tippen Sie in diesem Ordner <code>python3 start.py</code>. Browser führen den Rest nur von einem Server "
-        "aus, nicht aus einer Datei.",
+        "Ein Foto: Zeigen Sie auf eine Stelle und sehen Sie, wohin sie schaut", "Die Geschichte in vierzehn Szenen",
+        "Lektionen und ein eigenes Foto brauchen Python auf diesem Rechner: Öffnen Sie <code>start.py</code> damit, "
+        "oder geben Sie in diesem Ordner <code>python3 start.py</code> ein. Browser führen den Rest nur von einem "
+        "Server aus, nicht aus einer Datei.",
     ),
     "zh": (
-        "一张照片：指向任意一处，看每个图块在看哪里", "十四幕的故事",
-        "课程和你自己的照片需要本机装有 Python：用它打开 <code>start.py</code>，或在此文件夹中输入 "
-        "<code>python3 start.py</code>。其余部分浏览器只能从服务器运行，不能从文件运行。",
+        "一张照片：指向任意一处，看它在看哪里", "十四幕的故事",
+        "要用课程和你自己的照片，本机需装有 Python：用它打开 <code>start.py</code>，或在此文件夹中输入 "
+        "<code>python3 start.py</code>。这些内容浏览器只能从服务器运行，不能直接从文件运行。",
     ),
     "es": (
-        "Una fotografía: señálela y vea adónde mira cada parche", "La historia en catorce escenas",
-        "Las lecciones y una foto suya necesitan Python en este equipo: abra <code>start.py</code> con él, o escriba "
-        "<code>python3 start.py</code> en esta carpeta. Los navegadores ejecutan el resto solo desde un servidor, no "
-        "desde un archivo.",
+        "Una foto: señale un lugar y vea adónde mira", "La historia en catorce escenas",
+        "Las lecciones y una foto suya necesitan Python en este equipo: abra <code>start.py</code> con Python, "
+        "o escriba <code>python3 start.py</code> en esta carpeta. Los navegadores ejecutan el resto solo desde un "
+        "servidor, no desde un archivo.",
     ),
     "fr": (
-        "Une photo&nbsp;: pointez-la et voyez où regarde chaque patch", "L’histoire en quatorze scènes",
-        "Les leçons et une photo à vous demandent Python sur cette machine&nbsp;: ouvrez <code>start.py</code> avec "
-        "lui, ou tapez <code>python3 start.py</code> dans ce dossier. Les navigateurs n’exécutent le reste que depuis "
-        "un serveur, pas depuis un fichier.",
+        "Une photo&nbsp;: pointez un endroit et voyez où il regarde", "L’histoire en quatorze scènes",
+        "Les leçons et votre propre photo demandent Python sur cette machine&nbsp;: ouvrez <code>start.py</code> avec "
+        "Python, ou tapez <code>python3 start.py</code> dans ce dossier. Les navigateurs n’exécutent le reste que "
+        "depuis un serveur, pas depuis un fichier.",
     ),
 }  # fmt: skip
 

@@ -52,7 +52,7 @@ test("on a phone the camera comes first, beside a plain chooser of several files
 });
 
 test("the sheet speaks the reader's language, and says so where the browser stores nothing", () => {
-  assert.match(aSheet({ language: "de" }).box.textContent, /Dateien wählen.*Safari sieben Tage/s);
+  assert.match(aSheet({ language: "de" }).box.textContent, /Dateien wählen.*Safari löscht/s);
   ownPictures.isStored = false;
   assert.match(aSheet().box.textContent, /keeps nothing/);
   ownPictures.isStored = true;
