@@ -126,3 +126,24 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     assert {k: state_after[k] for k in ("layer", "head", "query", "locked")} == {
         k: state_before[k] for k in ("layer", "head", "query", "locked")
     }
+
+
+def test_the_drawers_are_whole(visit):
+    visitor = phone(visit, address="sample=meadow&face=see")
+    page = visitor.page
+    for name, part in (("why", ".sums"), ("numbers", ".panel")):
+        page.locator(f'[data-door="{name}"]').tap()
+        drawer = page.locator(f".lens {part}")
+        expect(drawer).to_be_visible()
+        assert drawer.evaluate("e => e.scrollHeight <= e.clientHeight + 1 && e.scrollWidth <= e.clientWidth"), name
+        top = drawer.bounding_box()["y"]
+        assert page.locator(".see-says").evaluate("(e) => e.getBoundingClientRect().bottom") <= top, name
+        expect(page.locator(".lens .provenance")).to_be_hidden()
+        page.locator(f'[data-door="{name}"]').tap()
+
+
+def test_the_wall_of_heads_has_the_width_of_a_phone_on_its_side(visit):
+    visitor = phone(visit, (844, 390), address="sample=meadow&face=see")
+    visitor.page.locator('[data-door="heads"]').tap()
+    expect(visitor.part("wall")).to_be_visible()
+    assert visitor.part("wall").bounding_box()["width"] > 600
