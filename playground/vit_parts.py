@@ -64,9 +64,6 @@ def stretched(
     prefix, patches = positions.tensor_split([positions.shape[1] - old_grid[0] * old_grid[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old_grid)  # (1, D, rows, columns)
     precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
-    if way == "antialiased" and new_grid[1] == 1:  # torch (2.15) makes one column wrong, and one row right
-        turned = F.interpolate(precise.mT, (1, new_grid[0]), mode="bicubic", antialias=True).to(picture)
-        return torch.cat([prefix, turned[:, :, 0].transpose(1, 2)], dim=1)
     if way == "offset":
         to: Any = {"scale_factor": tuple((new + 0.1) / old for new, old in zip(new_grid, old_grid, strict=True))}
     else:
