@@ -133,7 +133,7 @@ export const SEE_DE = {
     "Dieser Browser kann die Datei nicht öffnen: HEIC lässt sich in Safari öffnen. Speichern Sie sie als JPEG, " +
     "oder stellen Sie das iPhone auf JPEG: Einstellungen, Kamera, Formate, Maximale Kompatibilität.",
   slowFile: "Dieser Browser braucht zu lange, um die Datei zu öffnen.",
-  wrongSides: "Die Seiten eines Bildes brauchen mindestens 8 Pixel, dieses hat {size}: Nehmen Sie ein größeres.",
+  wrongSides: "Die Seiten eines Bildes haben 8 bis 20.000 Pixel, dieses hat {size}: Nehmen Sie ein anderes.",
   manyPixels: "Das Bild hat {count} Millionen Pixel: Machen Sie es zuerst kleiner.",
   largeFile: "Die Datei hat {size} MB. Höchstens {most} MB lassen sich öffnen.",
   greyTrace: "Diese .trace hat kein Bild, das dieser Browser zeigen kann: Alle Felder sind grau.",

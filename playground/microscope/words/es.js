@@ -136,7 +136,7 @@ export const SEE_ES = {
     "Este navegador no puede abrir ese archivo: HEIC se abre en Safari. Guárdelo como JPEG, o haga que el " +
     "iPhone use JPEG: Ajustes, Cámara, Formatos, Más compatible.",
   slowFile: "Este navegador tarda demasiado en abrir ese archivo.",
-  wrongSides: "Los lados de una imagen deben medir al menos 8 píxeles, y esta mide {size}: elija una más grande.",
+  wrongSides: "Los lados de una imagen miden de 8 a 20 000 píxeles, y esta mide {size}: elija otra.",
   manyPixels: "La imagen tiene {count} millones de píxeles: redúzcala antes.",
   largeFile: "El archivo ocupa {size} MB. Se pueden abrir como máximo {most} MB.",
   greyTrace: "Este .trace no tiene ninguna imagen que este navegador pueda mostrar: sus parches son grises.",

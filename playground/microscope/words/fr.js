@@ -136,7 +136,7 @@ export const SEE_FR = {
     "Ce navigateur ne peut pas ouvrir ce fichier\u00a0: HEIC s’ouvre dans Safari. Enregistrez-le en JPEG, ou " +
     "réglez l’iPhone sur JPEG\u00a0: Réglages, Appareil photo, Formats, Le plus compatible.",
   slowFile: "Ce navigateur met trop de temps à ouvrir ce fichier.",
-  wrongSides: "Il faut au moins 8 pixels par côté, et cette image a {size}\u00a0: prenez-en une plus grande.",
+  wrongSides: "Il faut de 8 à 20\u00a0000 pixels par côté, et cette image a {size}\u00a0: prenez-en une autre.",
   manyPixels: "L’image a {count} millions de pixels\u00a0: réduisez-la d’abord.",
   largeFile: "Le fichier fait {size}\u00a0Mo. On peut ouvrir {most}\u00a0Mo au plus.",
   greyTrace: "Ce .trace n’a pas d’image que ce navigateur puisse montrer\u00a0: ses patches sont gris.",

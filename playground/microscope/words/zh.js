@@ -130,7 +130,7 @@ export const SEE_ZH = {
     "这个浏览器无法把该文件作为图片打开。JPEG、PNG、WebP、AVIF 和 GIF 各种浏览器都能打开；HEIC 和 TIFF 只有部分浏览器支持。",
   heic: "这个浏览器打不开该文件：HEIC 可用 Safari 打开。请先存为 JPEG，或把 iPhone 设为拍摄 JPEG：设置、相机、格式、兼容性最佳。",
   slowFile: "这个浏览器打开该文件花的时间太长。",
-  wrongSides: "图片的边长至少要有 8 像素，而这张是 {size}：请选一张更大的。",
+  wrongSides: "图片的边长应为 8 到 20,000 像素，而这张是 {size}：请换一张。",
   manyPixels: "这张图片有 {count} 百万像素：请先缩小。",
   largeFile: "该文件有 {size} MB，最多只能打开 {most} MB。",
   greyTrace: "这个 .trace 没有此浏览器能显示的图片：它的图块是灰色的。",
