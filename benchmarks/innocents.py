@@ -9,9 +9,9 @@ before the attacks. The hostile clients run in a separate process, so that their
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import random
-import re
 import secrets
 import time
 import urllib.request
@@ -37,9 +37,10 @@ def hostile_address(number: int) -> str:
 
 
 def largest_file_address(url: str) -> str:
-    """The address of Plotly's script, which has several megabytes."""
-    with urllib.request.urlopen(f"{url}/api/lessons") as page:
-        return "/" + re.search(r"api/page/plotly[^&]+\.js", page.read().decode())[0]
+    """The address of a sample's layers on a fine grid, which have several megabytes."""
+    words = f"sample={SAMPLES[0].name}&model=bundled&detail=4"
+    with urllib.request.urlopen(f"{url}/api/trace?{words}") as answer:
+        return f"/api/trace/{json.load(answer)['digest']}/layers?{words}"
 
 
 async def upload_in_crumbs(url: str, network: str) -> None:

@@ -11,7 +11,7 @@ SORTED = sorted(ideas(), key=lambda idea: idea.place)
 PLACES = {name: [*group] for name, group in groupby(SORTED, lambda idea: idea.place[0])}
 INSIDE = {  # kind of a lesson's part -> what it is made of
     "drawing": "canvas, svg, p, input, button",
-    "chart": ".main-svg",
+    "chart": ".lesson-chart > svg",
     "choice": "button",
     "slider": "input",
     "picture": "img",

@@ -46,7 +46,7 @@ def test_a_drop_the_camera_and_a_download_work_under_the_policy(wary):
     sheet = wary.unfold("photo")
     assert sheet.locator("video").count() == 0, "the camera is on before it is asked for"
     sheet.get_by_role("button", name="Use the camera").click()
-    sheet.get_by_role("button", name="Take the photo").click()
+    sheet.get_by_role("button", name="Take a photo").click()
     wary.page.locator('.toolbar .pictures:not([title*="dropped.jpg"])').wait_for(state="attached")
     sheet = wary.unfold("export")
     sheet.locator("img").wait_for()

@@ -47,6 +47,7 @@ export async function beginPage(host) {
   visit.open = (page, words) => leadTo(page, words, host);
   showPage(wantedPage(), host); // asks for the samples, while the microscope is made
   window.addEventListener("popstate", () => {
+    openStoryPage();
     if (wantedPage() === pageNow().name) return room?.follow?.(wordsOfAddress());
     pagesOpened++;
     showPage(wantedPage(), host);

@@ -136,7 +136,7 @@ export const SEE_EN = {
     "This browser can't open that file: HEIC opens in Safari. Save it as JPEG, or set the iPhone to take JPEG: " +
     "Settings, Camera, Formats, Most Compatible.",
   slowFile: "This browser takes too long to open that file.",
-  wrongSides: "A picture's sides have 8 to 20,000 pixels, and this one is {size}: choose another one.",
+  wrongSides: "A picture's sides may be from 8 to 20,000 pixels, and this one is {size}: choose another one.",
   manyPixels: "The picture has {count} million pixels: make it smaller first.",
   largeFile: "The file is {size} MB. At most {most} MB can be opened.",
   greyTrace: "This .trace has no picture that this browser can show: its patches are grey.",
