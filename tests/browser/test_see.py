@@ -150,7 +150,7 @@ def test_patch_is_explained_on_the_word_by_the_mouse_and_by_the_tab_key(see):
     card.get_by_text("one of the squares").wait_for()
 
 
-PHOTOGRAPHS = [(1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3), (1280, 720, 5, 0.34)]  # the last is a panorama
+PHOTOGRAPHS = [(1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3), (1280, 720, 5, 0.34), (736, 704, 1.5, 0.2)]
 
 
 @pytest.mark.parametrize(("width", "height", "aspect", "least_share"), PHOTOGRAPHS)
@@ -162,7 +162,11 @@ def test_the_photograph_has_most_of_the_window(arrive, server, width, height, as
     box = person.box("picture")
     assert box["width"] * box["height"] >= least_share * width * height, box
     assert abs(box["width"] / box["height"] / aspect - 1) < 0.1, "nothing is cropped but what the model cuts off"
-    doors = person.page.locator(".see-doors").bounding_box()
+    doors, sentence, bar = (
+        person.page.locator(part).bounding_box() for part in (".see-doors", ".see-says", "#toolbar")
+    )
+    assert sentence["width"] >= 250, "the sentence has no room"
+    assert bar["y"] + bar["height"] <= box["y"], "the bar covers the photograph"
     assert max(box["y"] + box["height"], doors["y"] + doors["height"]) <= height, doors
     assert person.page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -49,7 +49,7 @@ async function answerWithFile(request) {
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
-  const isPage = answer.headers.get("Content-Type")?.startsWith("text/html"); // a host's or a hotel's, in a file's place
+  const isPage = answer.headers.get("Content-Type")?.startsWith("text/html"); // of a host or a hotel, in its place
   if (answer.status === 200 && !isPage) await cache.put(request, answer.clone()).catch(() => {}); // it may be full
   return answer;
 }

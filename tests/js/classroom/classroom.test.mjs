@@ -3,13 +3,8 @@ import { test } from "node:test";
 import { histogram } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { heatDigits } from "../../../playground/microscope/core/grades.js";
-import {
-  ASKING_SCENES,
-  factsOfStory,
-  recordForClass,
-  SCENE_COUNT,
-  sceneAt,
-} from "../../../playground/microscope/story/scenes.js";
+import { SCENE_COUNT } from "../../../playground/microscope/story/questions.js";
+import { ASKING_SCENES, factsOfStory, recordForClass, sceneAt } from "../../../playground/microscope/story/scenes.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
