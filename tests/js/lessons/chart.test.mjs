@@ -23,10 +23,7 @@ test("marks lie as far apart as their numbers, on a logarithmic axis as their po
   const { numbersOf } = drawn({ type: "scatter", x: [1, 10, 100], y: [1, 2, 4] }, { xaxis: { type: "log" } });
   const places = numbersOf("circle", "cx");
   const [across, up] = [steps(places), steps(numbersOf("circle", "cy"))];
-  assert.ok(
-    places.every((place) => place > 0 && place < 400),
-    String(places),
-  );
+  assert.ok(places.at(-1) - places[0] > 200, String(places)); // they fill the chart
   assert.ok(across[0] > 0 && Math.abs(across[0] - across[1]) < 0.2, across);
   assert.ok(up[0] < 0 && Math.abs(up[1] - 2 * up[0]) < 0.2, up);
 });
