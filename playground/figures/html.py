@@ -68,7 +68,7 @@ document.head.append(Object.assign(document.createElement("script"), { type: "mo
 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input. It opens where
-    the picture shows most, unless a layer, a patch or a view is chosen, for this sample too."""
+    the picture shows most, unless `spec` chooses a layer, a patch or a view."""
     is_chosen = spec.layer is not None or spec.head or spec.query or spec.view or spec.look or spec.bare
     filled = filled_spec(spec, trace)
     start = {"best": not is_chosen and len(layers(filled, trace)) == trace.layers}

@@ -126,8 +126,8 @@ export const SEE_EN = {
     "This browser keeps your pictures until you remove them; Safari removes them after seven days without a " +
     "visit. The server holds photographs in memory while you are here.",
   keptFolder:
-    "Your photograph stays here: this browser reads it and sends it to nobody. It keeps it until you remove " +
-    "it; Safari removes it after seven days without a visit.",
+    "Your photograph stays here: this browser reads it, keeps it until you remove it, and sends it to nobody. " +
+    "Safari removes it after seven days without a visit.",
   notKept: "This browser keeps nothing of this page: your pictures are here until you close or reload it.",
   unreadable:
     "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and " +
