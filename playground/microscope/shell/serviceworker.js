@@ -8,7 +8,9 @@ const FILES_CACHE = "attention-playground-files";
 const NETWORK_TIMEOUT = 3000; // ms until the cached page is shown, if the network does not answer
 const UNCHANGING = /^(?!weights\/).*-[0-9a-f]{12}\.\w+$/; // the name of a file of this version or of another one
 
-addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
+// A new worker waits until no page is open: taking over before (skipWaiting) hangs for minutes in Chromium if a file is
+// fetched meanwhile. The former worker gives the new page, too.
+addEventListener("install", (event) => event.waitUntil(keepCore().then(tellPages)));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
 addEventListener("fetch", (event) => {
   const { request } = event;
@@ -33,6 +35,11 @@ async function keepCore() {
   const text = await page.clone().text();
   if (!SITE.core.every((name) => text.includes(name))) throw new Error("The host still gives another version's page.");
   await cache.put(registration.scope, page);
+}
+
+async function tellPages() {
+  const pages = await clients.matchAll({ includeUncontrolled: true });
+  for (const page of pages) if (page.url.startsWith(registration.scope)) page.postMessage({ edition: SITE.names });
 }
 
 async function answerWithPage(request) {

@@ -92,11 +92,9 @@ function onModelArrived(model) {
 async function keepForOffline() {
   const footer = document.getElementById("foot");
   if (!("serviceWorker" in navigator) || !site.offline) return;
-  let hadController = Boolean(navigator.serviceWorker.controller);
-  navigator.serviceWorker.addEventListener("controllerchange", () => {
+  navigator.serviceWorker.addEventListener("message", ({ data }) => {
     const action = { label: "load it", act: () => location.reload() };
-    if (hadController) notify(NEW_VERSION, { action, stays: "always" });
-    hadController = true;
+    if (data.edition && !data.edition.includes(site.offline.all)) notify(NEW_VERSION, { action, stays: "always" });
   });
   const controllerChange = new Promise((resolve) =>
     navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }),
@@ -104,7 +102,7 @@ async function keepForOffline() {
   const registration = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
   await store.dropOld().catch(() => {});
   if (!registration) return; // without a service worker, each visit needs the internet
-  if (!navigator.serviceWorker.controller || registration.installing || registration.waiting) await controllerChange;
+  if (!navigator.serviceWorker.controller) await controllerChange;
   offerOffline(site.offline, { kept: store, networks, siteFile }, footer, footer.querySelector("button"));
 }
 
