@@ -227,6 +227,11 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
     person.page.locator('.lens[data-face="lab"] .rows').wait_for()
+    for face in ("see", "lab", "see"):
+        person.page.go_back()
+        person.page.locator(f'.lens[data-face="{face}"]').wait_for()
+    person.page.go_forward()
+    person.page.locator('.lens[data-face="lab"] .rows').wait_for()
     person.page.goto(person.url)
     person.until()
     assert person.page.locator('.lens[data-face="lab"]').count() == 1

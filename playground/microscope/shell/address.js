@@ -148,6 +148,13 @@ export const face = {
     keepText(FACE_KEY, newFace);
     tellOfFace();
   },
+  // Sets the face as a step of the history: Back returns to the former one. An address need not name its face.
+  step(newFace) {
+    if (newFace === chosenFace) return;
+    history.replaceState({ ...history.state, face: chosenFace }, "");
+    history.pushState({ ...history.state, face: newFace }, "");
+    face.set(newFace);
+  },
   setLanguage(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
     keepText(LANGUAGE_KEY, chosenLanguage);
@@ -258,6 +265,7 @@ function readAgain({ keep: keepsView }) {
   const isStory = story && page.name === "microscope"; // the story belongs to See
   if (isStory) openFace().set("see");
   else if (FACES.includes(settings.face)) openFace().set(settings.face);
+  else if (history.state?.face) openFace().set(history.state.face);
   if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)

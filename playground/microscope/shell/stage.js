@@ -83,7 +83,7 @@ export function mountStage(root, below) {
       createSee(lens, {
         face: openFace().now,
         language: () => openFace().language,
-        turned: (newFace) => openFace().set(newFace),
+        turned: (newFace) => openFace().step(newFace),
         shared: sharedScript,
         tryAt: addressForOthers,
         story: (parts, see) =>

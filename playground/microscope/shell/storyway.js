@@ -69,7 +69,7 @@ export const storyWay = ({ page }) => ({
 
   lab() {
     setPage({ story: null });
-    openFace().set("lab");
+    openFace().step("lab");
   },
 });
 

@@ -92,7 +92,7 @@ export function createToolbar(root, host) {
   const isMicroscope = () => hostNow.page === MICROSCOPE_PAGE;
 
   function turn() {
-    if (isMicroscope()) face.set(face.now === "see" ? "lab" : "see");
+    if (isMicroscope()) face.step(face.now === "see" ? "lab" : "see");
     else hostNow.go(MICROSCOPE_PAGE, choice.words());
   }
 
