@@ -98,6 +98,7 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     page.locator(".toolbar .sending").click()
     ways = page.locator('[data-ref="shareWays"] button:visible')
     assert ways.first.get_attribute("data-share") == "loop", "a phone sends the loop first"
+    assert all(way.bounding_box()["height"] >= 44 for way in ways.all())
     page.locator('[data-share="loop"][aria-pressed="true"]').wait_for()
     for way, kind, first_bytes in (
         ("picture", "image/png", b"\x89PNG"),
