@@ -37,7 +37,7 @@ def hostile_address(number: int) -> str:
 
 
 def largest_file_address(url: str) -> str:
-    """The address of a sample's layers on a fine grid, which have several megabytes."""
+    """The address of a sample's layers on a fine grid: an answer of several megabytes."""
     words = f"sample={SAMPLES[0].name}&model=bundled&detail=4"
     with urllib.request.urlopen(f"{url}/api/trace?{words}") as answer:
         return f"/api/trace/{json.load(answer)['digest']}/layers?{words}"

@@ -148,7 +148,8 @@ export const face = {
     keepText(FACE_KEY, newFace);
     tellOfFace();
   },
-  // Sets the face as a step of the history: Back returns to the former one. An address need not name its face.
+  // Changes the face and adds an entry to the history, so that Back returns to the former face. The entries store the
+  // face, because their addresses need not name it.
   step(newFace) {
     if (newFace === chosenFace) return;
     history.replaceState({ ...history.state, face: chosenFace }, "");

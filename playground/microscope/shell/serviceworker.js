@@ -8,8 +8,9 @@ const FILES_CACHE = "attention-playground-files";
 const NETWORK_TIMEOUT = 3000; // ms until the cached page is shown, if the network does not answer
 const UNCHANGING = /^(?!weights\/).*-[0-9a-f]{12}\.\w+$/; // the name of a file of this version or of another one
 
-// A new worker waits until no page is open: taking over before (skipWaiting) hangs for minutes in Chromium if a file is
-// fetched meanwhile. The former worker gives the new page, too.
+// A new worker takes over when no page is open any more; until then the former worker answers with the new page, too.
+// With skipWaiting it would take over an open page: that hangs for five minutes in Chromium if the page fetches a file
+// at the same moment.
 addEventListener("install", (event) => event.waitUntil(keepCore().then(tellPages)));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
 addEventListener("fetch", (event) => {
